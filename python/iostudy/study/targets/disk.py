@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 from iostudy.plugins import Ref
 from iostudy.settings.definitions.filesystem import FILESYSTEM_TYPE
+from iostudy.settings.scratch.volume.layout import VolumeLayout
+from iostudy.study.fields import StudySection
 from iostudy.study.targets.directory import DirectoryTarget
 from iostudy.study.targets.target import Target
 
@@ -74,3 +76,24 @@ class MadeDisksTarget(DiskTarget):
     @abstractmethod
     def made(self) -> DiskRequest:
         """The disks."""
+
+
+ON_DRIVES = "a simulated volume is on drives: {drive: {model: ..., count: 4}}"
+
+
+class MemberDisks(StudySection, ABC):
+    """Disks that the study makes for a volume."""
+
+    @property
+    @abstractmethod
+    def request(self) -> DiskRequest:
+        """The disks to make."""
+
+    @abstractmethod
+    def describe(self) -> str:
+        """Describe the disks."""
+
+    def simulate(self, layout: VolumeLayout) -> Target:
+        """Return a volume over such disks on a virtual clock; ValueError if there is none."""
+        del layout
+        raise ValueError(ON_DRIVES)

@@ -13,9 +13,9 @@ from iostudy.drives import presets
 from iostudy.plugins import Ref
 from iostudy.settings.definitions.volume import KIND
 from iostudy.settings.scratch.volume.layout import VolumeLayout
-from iostudy.study.fields import STRICT_KEYS, StudySection
+from iostudy.study.fields import STRICT_KEYS
 from iostudy.study.problems import KeyPath
-from iostudy.study.targets.disk import DiskRequest, MadeDisksTarget
+from iostudy.study.targets.disk import DiskRequest, MadeDisksTarget, MemberDisks
 from iostudy.study.targets.fields import MAX_DISKS, DiskSize, FilesystemType, MemberCount, Name
 from iostudy.study.targets.target import Target, TargetKey
 
@@ -104,7 +104,7 @@ class DriveTarget(MadeDisksTarget):
         return DiskRequest(DRIVE, self.size_bytes, self.models)
 
 
-class DriveMembers(StudySection):
+class DriveMembers(MemberDisks):
     """Modelled drives of one kind, in memory."""
 
     model: DriveModel
@@ -127,6 +127,11 @@ class DriveMembers(StudySection):
         last = f", the last a {self.last}" if self.last else ""
         size = units.format_size(self.size)
         return f"{self.count} modelled drives {self.model} of {size}{last}"
+
+    def simulate(self, layout: VolumeLayout) -> Target:
+        if self.last:
+            raise ValueError("drives of a simulated volume are equal; leave last out")
+        return SimulatedTarget(self.model, self.size, volume=layout, count=self.count)
 
 
 @dataclass(frozen=True)
@@ -182,4 +187,4 @@ class SimulatedTarget(Target):
         return True
 
 
-KEY = TargetKey("a modelled drive, made for the study", DriveTarget)
+KEY = TargetKey("a modelled drive, made for the study", DriveTarget, DriveMembers)

@@ -9,8 +9,8 @@ from typing import Annotated
 from pydantic import Field
 
 from iostudy import units
-from iostudy.study.fields import STRICT_KEYS, StudySection
-from iostudy.study.targets.disk import DiskRequest, MadeDisksTarget
+from iostudy.study.fields import STRICT_KEYS
+from iostudy.study.targets.disk import DiskRequest, MadeDisksTarget, MemberDisks
 from iostudy.study.targets.fields import MAX_DISKS, DiskSize, FilesystemType, MemberCount, Name
 from iostudy.workloads.option_text import format_flow
 
@@ -61,7 +61,7 @@ class LoopbackTarget(MadeDisksTarget):
         yield f"target: {format_flow({LOOPBACK: own})}"
 
 
-class LoopbackMembers(StudySection):
+class LoopbackMembers(MemberDisks):
     """Loop-back disks of one size, in the output folder."""
 
     size: DiskSize

@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import cache
 from pathlib import Path
 from typing import Annotated, Any
 
 from pydantic import Field, PlainValidator, create_model
 
-from iostudy import plugins
-from iostudy.core import registered
 from iostudy.study.fields import StudySection
 from iostudy.study.targets.directories import MAX_DIRECTORIES, ComparedPlace, DirectoriesTarget
 from iostudy.study.targets.directory import DirectoryTarget
 from iostudy.study.targets.fields import Name, short_path
 from iostudy.study.targets.loopback import LoopbackTarget
 from iostudy.study.targets.scratch import ScratchTarget
-from iostudy.study.targets.target import Target, TargetKey
+from iostudy.study.targets.target import Target, list_plugin_targets
 from iostudy.study.targets.volume import VolumeTarget
 
 
@@ -57,17 +54,11 @@ class TargetSection(StudySection):
                 )
 
 
-@cache
-def _plugin_targets() -> Mapping[str, TargetKey]:
-    found = (plugin.targets.items() for plugin in registered())
-    return {name: plugins.load(ref) for targets in found for name, ref in targets}
-
-
 def _make_section_type() -> type[TargetSection]:
     """Return the section with the keys of plugins, too."""
     fields: dict[str, Any] = {
         name: (key.annotation | None, Field(None, description=key.documentation))
-        for name, key in _plugin_targets().items()
+        for name, key in list_plugin_targets().items()
         if key.annotation is not None
     }
     name, doc = TargetSection.__name__, TargetSection.__doc__
@@ -83,7 +74,7 @@ def parse_target(value: Any) -> Target:
             "a target is wanted: a directory, {loopback: ...}, {scratch: ...}, {drive: ...}, "
             "{volume: ...}, {directories: ...} or hdfs://..."
         )
-    for beginning, key in _plugin_targets().items():
+    for beginning, key in list_plugin_targets().items():
         if key.parse is not None and value.strip().startswith(beginning):
             return key.parse(value)
     if "://" in value:

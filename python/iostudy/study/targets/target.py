@@ -5,10 +5,13 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, ClassVar
 
+from iostudy import plugins
+from iostudy.core import registered
 from iostudy.plugins import Ref
 from iostudy.settings.scratch.volume.layout import VolumeLayout
 from iostudy.study.problems import KeyPath
@@ -144,9 +147,18 @@ class TargetKey:
     """A target of a plugin: a key of the section ``target``, or the beginning of its text.
 
     - ``annotation``, ``documentation``: the type of the key's value, a `Target`
+    - ``members``: the type of the same key of a volume, a `MemberDisks` (``disk.py``)
     - ``parse``: makes the target of a text; ValueError says what is wrong with it
     """
 
     documentation: str = ""
     annotation: Any = None
+    members: Any = None
     parse: Callable[[str], Target] | None = None
+
+
+@cache
+def list_plugin_targets() -> Mapping[str, TargetKey]:
+    """Return the targets of plugins by their keys, or by the beginnings of their texts."""
+    found = (plugin.targets.items() for plugin in registered())
+    return {name: plugins.load(ref) for targets in found for name, ref in targets}

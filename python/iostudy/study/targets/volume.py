@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any, ClassVar
 
-from pydantic import BeforeValidator, Field, PlainValidator
+from pydantic import BeforeValidator, Field, PlainValidator, create_model
 
 from iostudy.plugins import Ref
 from iostudy.settings.definitions.volume import KIND, PLACEMENTS, STRIPE_SIZE
@@ -15,11 +15,10 @@ from iostudy.settings.scratch.volume.layout import DEFAULT_STRIPE_BYTES, KINDS, 
 from iostudy.study.fields import STRICT_KEYS, StudySection, one_of
 from iostudy.study.labels import scalar_text
 from iostudy.study.problems import KeyPath
-from iostudy.study.targets.disk import DiskRequest, DiskTarget
-from iostudy.study.targets.drive import DriveMembers, SimulatedTarget
+from iostudy.study.targets.disk import ON_DRIVES, DiskRequest, DiskTarget, MemberDisks
 from iostudy.study.targets.fields import MAX_MEMBERS, FilesystemType, short_path
 from iostudy.study.targets.loopback import LoopbackMembers
-from iostudy.study.targets.target import Target
+from iostudy.study.targets.target import Target, list_plugin_targets
 from iostudy.workloads.option_types import SIZE_FORM
 
 _MEMBERS_WANTED = (
@@ -37,25 +36,36 @@ class MadeMembers(StudySection):
 
     loopback: LoopbackMembers | None = None
     """loop-back disks"""
-    drive: DriveMembers | None = None
-    """modelled drives"""
 
-    def members(self) -> LoopbackMembers | DriveMembers:
+    def members(self) -> MemberDisks:
         """Return the disks; ValueError unless exactly one kind is given."""
-        match self.loopback, self.drive:
-            case (LoopbackMembers() as found, None) | (None, DriveMembers() as found):
+        given = (getattr(self, name) for name in type(self).model_fields)
+        match [each for each in given if each is not None]:
+            case [MemberDisks() as found]:
                 return found
             case _:
                 raise ValueError(_MEMBERS_WANTED)
 
 
-Members = LoopbackMembers | DriveMembers | tuple[Path, ...]
+def _make_section_type() -> type[MadeMembers]:
+    """Return the section with the keys of plugins, too."""
+    fields: dict[str, Any] = {
+        name: (key.members | None, Field(None, description=key.members.__doc__))
+        for name, key in list_plugin_targets().items()
+        if key.members is not None
+    }
+    name, doc = MadeMembers.__name__, MadeMembers.__doc__
+    return create_model(name, __base__=MadeMembers, __doc__=doc, **fields)
+
+
+_SECTION = _make_section_type()
+Members = MemberDisks | tuple[Path, ...]
 """The disks of a volume: made for the study, or devices whose data are destroyed."""
 
 
 def _parse_members(value: Any) -> Members:
     if isinstance(value, Mapping):
-        return MadeMembers.model_validate(value).members()
+        return _SECTION.model_validate(value).members()
     if not isinstance(value, list) or not value or not all(isinstance(v, str) for v in value):
         raise ValueError(_MEMBERS_WANTED)
     if len(set(value)) < len(value):
@@ -77,7 +87,7 @@ class VolumeTarget(DiskTarget):
     """kind of volume, such as lvm-raid10 or md-raid5"""
     members: Annotated[
         Members,
-        PlainValidator(_parse_members, json_schema_input_type=list[str] | MadeMembers),
+        PlainValidator(_parse_members, json_schema_input_type=list[str] | _SECTION),
         Field(validation_alias="devices"),
     ]
     """devices whose data are destroyed; or {loopback: {size: 1GiB, count: 4}}, or {drive: ...}"""
@@ -99,17 +109,15 @@ class VolumeTarget(DiskTarget):
     """simulate volume and drives below a simulated host, for `iostudy simulate`"""
 
     def __post_init__(self) -> None:
-        if self.simulated and not isinstance(self.members, DriveMembers):
-            raise ValueError("a simulated volume is on drives: {drive: {model: ..., count: 4}}")
-        if self.simulated and isinstance(self.members, DriveMembers) and self.members.last:
-            raise ValueError("drives of a simulated volume are equal; leave last out")
+        self.chosen()
 
     def chosen(self) -> Target:
-        """Return the volume, or the same one on a virtual clock."""
-        drives = self.members
-        if not self.simulated or not isinstance(drives, DriveMembers):
+        """Return the volume, or the same one on a virtual clock; ValueError if it has none."""
+        if not self.simulated:
             return self
-        return SimulatedTarget(drives.model, drives.size, volume=self.layout, count=drives.count)
+        if isinstance(self.members, tuple):
+            raise ValueError(ON_DRIVES)
+        return self.members.simulate(self.layout)
 
     @property
     def layout(self) -> VolumeLayout:
