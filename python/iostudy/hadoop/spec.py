@@ -55,16 +55,20 @@ class ClusterSpec:
     version: str | None = None
     properties: Properties = field(default_factory=dict)
 
-    def describe(self) -> tuple[str, ...]:
-        """Describe it: ``Hadoop 3.3.6, 3 DataNodes, local runner``, directories, properties."""
+    def describe(self) -> str:
+        """Describe it: ``Hadoop 3.3.6, 3 DataNodes, local runner``."""
         version = self.version or f"{DEFAULT_VERSION} or that of HADOOP_HOME"
         nodes = f"{self.datanodes} DataNode" + ("s" if self.datanodes != 1 else "")
+        return f"Hadoop {version}, {nodes}, {'YARN' if self.yarn else 'local runner'}"
+
+    def describe_parts(self) -> tuple[str, ...]:
+        """Describe it, its directories and its properties."""
         places = {"data": self.data_dirs, "the NameNode's journal": self.name_dirs}
         if not self.dirs:
             places = {"all of it": ()}
         pairs = ", ".join(f"{name}={value}" for name, value in self.properties.items())
         return (
-            f"Hadoop {version}, {nodes}, {'YARN' if self.yarn else 'local runner'}",
+            self.describe(),
             "; ".join(f"{what} in {_format_directories(dirs)}" for what, dirs in places.items()),
             *([f"with {pairs}"] if pairs else []),
         )

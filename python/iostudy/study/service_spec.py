@@ -18,7 +18,7 @@ class ServiceSpec(Protocol):
     def data_dirs(self) -> tuple[Path, ...]:
         """Those of the workloads' data; none: they are on the target."""
 
-    def describe(self) -> tuple[str, ...]:
+    def describe_parts(self) -> tuple[str, ...]:
         """Describe it in parts: what it is, where its data are, what it has."""
 
     @property
