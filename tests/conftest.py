@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import shutil
 import signal
@@ -24,10 +25,13 @@ from hypothesis import HealthCheck, settings  # noqa: E402 - compiled by pytest
 # How long an example takes says how much else the machine does. Each run draws other examples, so
 # few are enough for a run; `make property-tests` draws many.
 settings.register_profile(
-    "few", deadline=None, max_examples=25, suppress_health_check=[HealthCheck.too_slow]
+    "few", deadline=None, max_examples=10, suppress_health_check=[HealthCheck.too_slow]
 )
 settings.register_profile("many", settings.get_profile("few"), max_examples=1000)
 settings.load_profile("few")
+
+# A million objects of the collected tests live to the end: no collection of garbage looks at them.
+gc.disable()
 
 # The JVMs of the tests live for seconds: what their second compiler gains comes too late for them.
 os.environ["JAVA_TOOL_OPTIONS"] = "-XX:TieredStopAtLevel=1"
@@ -47,6 +51,7 @@ pytest_plugins = [
     "tests.ended_runs",
     "tests.order",
     "tests.outcome",
+    "tests.unflushed",
     "tests.unit_tests",
 ]
 
@@ -82,3 +87,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         for marker, reason in reasons.items():
             if item.get_closest_marker(marker):
                 item.add_marker(pytest.mark.skip(reason=reason))
+
+
+def pytest_collection_finish() -> None:
+    """Collect garbage of the tests alone from here on."""
+    gc.freeze()
+    gc.enable()

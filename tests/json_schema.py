@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from functools import cache
 from typing import Any
 
 import jsonschema
@@ -9,9 +11,16 @@ import jsonschema
 
 def assert_conforms(document: object, schema: dict[str, Any]) -> None:
     """Kinds, enums and unknown fields as any validator finds them; and no field was forgotten."""
-    jsonschema.Draft202012Validator.check_schema(schema)
-    jsonschema.Draft202012Validator(schema).validate(document)
+    _build_validator(json.dumps(schema)).validate(document)
     _complete(document, schema, schema["$defs"])
+
+
+@cache
+def _build_validator(schema: str) -> jsonschema.Draft202012Validator:
+    """Return the validator of a schema, which is checked once: that takes longer than documents."""
+    validator = jsonschema.Draft202012Validator(json.loads(schema))
+    validator.check_schema(validator.schema)
+    return validator
 
 
 def _complete(value: object, schema: dict[str, Any], defs: dict[str, Any]) -> None:

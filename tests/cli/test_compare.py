@@ -7,6 +7,9 @@ from collections.abc import Iterator
 
 import pytest
 
+from iostudy.execution.session import prepare_session
+from iostudy.node.fake import FakeNode
+from iostudy.study.parser import parse
 from tests.cli.inside import InProcessProgram
 from tests.cli.test_commands import WITHOUT_ROOT
 
@@ -61,11 +64,11 @@ def test_comparing_a_folder_with_itself_is_refused(compared: InProcessProgram):
 
 
 def test_the_worse_of_two_record_sizes_fails_and_the_better_passes(program):
-    """Small direct reads are some times slower than large ones.
-
-    Ten blocks have both orders twice but for one study in fifty; these seeds have them.
-    """
-    two_studies(program, DIRECT)
+    study = parse(DIRECT, where="study.yaml", name="study")
+    for out, seed in (("one", 1), ("two", 2)):
+        (program.folder / out).mkdir()
+        session = prepare_session(study, program.folder / out, root=False, resume=False)
+        session.execute(FakeNode(effects={"4KiB": -0.5}), root=False, seed=seed, listeners=())
     levels = [("--configuration", label) for label in ("512KiB=4KiB", "4KiB=512KiB")]
     done = [program("compare", "one", "two", *level, "--fail-on", "worse") for level in levels]
     assert [each.returncode for each in done] == [1, 0], [each.stdout for each in done]

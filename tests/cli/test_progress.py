@@ -85,11 +85,14 @@ def pauses(monkeypatch):
     monkeypatch.setattr("iostudy.execution.runner.time.sleep", lambda seconds: None)
 
 
-@pytest.fixture(params=[True, False], ids=["terminal", "plain"])
-def stays(request, tmp_path, monkeypatch):
+@pytest.fixture(params=[True, False], ids=["terminal", "plain"], scope="module")
+def stays(request, tmp_path_factory):
     """What is still to be read when the study is over."""
-    text, _ = show(tmp_path, monkeypatch, terminal=request.param, text=LIMITED, script=STOLEN)
-    return left_over(text).replace("\n", "") if request.param else text
+    folder, terminal = tmp_path_factory.mktemp("stays"), request.param
+    with pytest.MonkeyPatch.context() as replaced:
+        replaced.setattr("iostudy.execution.runner.time.sleep", lambda seconds: None)
+        text, _ = show(folder, replaced, terminal=terminal, text=LIMITED, script=STOLEN)
+    return left_over(text).replace("\n", "") if terminal else text
 
 
 def test_total_stays_on_the_progress_line(stays):

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import math
 import random
+import shutil
 from dataclasses import replace
+from functools import cache
 
 import pytest
 
@@ -37,6 +39,7 @@ decide: {margin: 3%, risk: 5%, blocks: [5, 12]}
 LIMITED = TEXT + "validity: {foreign_io: 10%, steal: 5%}\n"
 
 
+@cache
 def study(text: str = TEXT):
     return parse(text, where="study.yaml", name="study")
 
@@ -154,10 +157,28 @@ def test_a_failed_restore_ends_the_study_at_once(tmp_path):
     assert node.log[-1].startswith("clean")
 
 
+@pytest.fixture(scope="module")
+def plain(tmp_path_factory):
+    """The comparisons of a study that nothing stopped."""
+    return conduct(tmp_path_factory.mktemp("plain"), NoisyNode())
+
+
+@pytest.fixture(scope="module")
+def whole_study(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("whole")
+    conduct(folder, FakeNode())
+    return folder
+
+
+@pytest.fixture
+def finished(whole_study, tmp_path):
+    """The folder of a study that has ended."""
+    return shutil.copytree(whole_study, tmp_path / "finished")
+
+
 @pytest.mark.parametrize("stop_after", [0, 4, 16, 23, 40, 55])
-def test_a_resumed_study_decides_the_same(tmp_path, stop_after):
+def test_a_resumed_study_decides_the_same(tmp_path, plain, stop_after):
     """Also when it was stopped in the middle of a block, which is then run again whole."""
-    plain = conduct(tmp_path / "plain", NoisyNode())
     with pytest.raises(KeyboardInterrupt):
         conduct(tmp_path / "stopped", NoisyNode(stop_after))
     assert rows(tmp_path / "stopped")[-1].status is TrialStatus.INTERRUPTED
@@ -167,10 +188,8 @@ def test_a_resumed_study_decides_the_same(tmp_path, stop_after):
 
 
 def test_a_study_that_ended_before_its_block_was_marked_whole_decides_the_same(
-    tmp_path, monkeypatch
+    tmp_path, plain, monkeypatch
 ):
-    plain = conduct(tmp_path / "plain", NoisyNode())
-
     def killed(*_):
         raise KeyboardInterrupt
 
@@ -205,21 +224,19 @@ class NoisyNode(FakeNode):
         return replace(result, figures=figures)
 
 
-def test_a_finished_study_resumed_runs_nothing_more(tmp_path):
-    conduct(tmp_path, FakeNode())
+def test_a_finished_study_resumed_runs_nothing_more(finished):
     node = FakeNode()
-    conduct(tmp_path, node, resume=True, seed=None)
+    conduct(finished, node, resume=True, seed=None)
     assert node.log == ["preflight"]
 
 
-def test_a_folder_that_holds_a_study_is_not_written_to(tmp_path):
-    conduct(tmp_path, FakeNode())
-    before = rows(tmp_path)
+def test_a_folder_that_holds_a_study_is_not_written_to(finished):
+    before = rows(finished)
     with pytest.raises(LedgerError, match="already contains one"):
-        conduct(tmp_path, FakeNode())
+        conduct(finished, FakeNode())
     with pytest.raises(LedgerError, match="another study"):
-        conduct(tmp_path, FakeNode(), text=TEXT.replace("3%", "2%"), resume=True)
-    assert rows(tmp_path) == before
+        conduct(finished, FakeNode(), text=TEXT.replace("3%", "2%"), resume=True)
+    assert rows(finished) == before
 
 
 def test_listeners_hear_of_every_step(tmp_path):
@@ -286,16 +303,15 @@ def test_levels_that_the_host_offers_are_recorded_and_kept(tmp_path):
         ({"hadoop": {"namenodes": ["other:8020"]}}, "hadoop namenodes"),
     ],
 )
-def test_a_study_is_not_resumed_under_other_circumstances(tmp_path, now, what):
+def test_a_study_is_not_resumed_under_other_circumstances(finished, now, what):
     class OtherHostNode(FakeNode):
         def circumstances(self):
             return now
 
-    conduct(tmp_path, FakeNode())
-    before = rows(tmp_path)
+    before = rows(finished)
     with pytest.raises(UsageError, match=f"{what} was None"):
-        conduct(tmp_path, OtherHostNode(), resume=True, seed=None)
-    assert rows(tmp_path) == before
+        conduct(finished, OtherHostNode(), resume=True, seed=None)
+    assert rows(finished) == before
 
 
 def test_a_ledger_that_cannot_be_written_ends_the_study_with_an_error(tmp_path, monkeypatch):

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import shutil
+from contextlib import closing
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -14,6 +16,7 @@ from iostudy.ledger.store import FILE_NAME, SCHEMA_VERSION, Ledger
 from iostudy.telemetry.block_requests import BlockRequests, Requests
 from iostudy.telemetry.summary import ForeignProcess, TelemetrySummary
 from iostudy.workloads.measurement import Part
+from tests.unflushed import connect_durably
 
 STUDY = StudyRow(
     name="study",
@@ -81,6 +84,21 @@ def test_another_process_reads_the_recorded_values(ledger, tmp_path):
     assert other.study() == STUDY
     assert other.rows() == (replace(ended, counts=True),)
     other.close()
+
+
+def test_a_result_is_durable_at_once(tmp_path, monkeypatch):
+    flushed: list[str] = []
+    monkeypatch.setattr(
+        "os.fdatasync", lambda file: flushed.append(Path(f"/proc/self/fd/{file}").readlink().name)
+    )
+    monkeypatch.setattr("iostudy.ledger.store._connect", connect_durably)
+    with closing(Ledger.create(tmp_path, STUDY)) as ledger:
+        (synchronous,) = ledger.tables.connection.execute("PRAGMA synchronous").fetchone()
+        assert synchronous == 2  # FULL: SQLite flushes its log at the end of each transaction
+        ended = replace(ENDED, id=ledger.begin(TRIAL))
+        assert not flushed
+        ledger.finish(ended)
+    assert flushed == [seal.FILE_NAME]
 
 
 def test_a_trial_is_there_before_it_ends(ledger, tmp_path):

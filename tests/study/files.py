@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import textwrap
 from dataclasses import replace
+from functools import cache
 
 import pytest
 
 from iostudy.errors import Problem, StudyError
+from iostudy.study import library
 from iostudy.study.model import Study
-from iostudy.study.parser import parse
+from iostudy.study.parser import load, parse
 from iostudy.workloads import catalog
 
 GOOD = textwrap.dedent("""\
@@ -39,6 +41,12 @@ def add_job(monkeypatch: pytest.MonkeyPatch) -> None:
     """Put JOB among the workloads: it runs on Hadoop, and else is as dfsio-write."""
     job = replace(catalog.get("dfsio-write"), name=JOB, service="hadoop")
     monkeypatch.setitem(catalog._ALL, JOB, job)
+
+
+@cache
+def load_ready_made(name: str) -> Study:
+    """Return a ready-made study; each is parsed once."""
+    return load(library.find_study(name))
 
 
 def read(text: str) -> Study:

@@ -6,9 +6,10 @@ import pytest
 
 from iostudy.study import library
 from iostudy.study.aa_study import AGAIN, BASELINE, build_aa_study
-from iostudy.study.parser import load, parse
+from iostudy.study.parser import parse
 from iostudy.study.plan import whole_plots
 from iostudy.study.privileges import apply_fallback
+from tests.study.files import load_ready_made
 
 OFFERED = ("none", "mq-deadline", "kyber", "bfq")
 
@@ -22,7 +23,7 @@ def made(study, blocks=10):
 
 
 def ready_made(name: str, *, root: bool):
-    study = apply_fallback(load(library.find_study(name)), root=root)
+    study = apply_fallback(load_ready_made(name), root=root)
     return study.with_offered({f.name: OFFERED for f in study.awaiting_offer()})
 
 
@@ -87,7 +88,7 @@ def test_places_are_kept_and_the_text_is_always_the_same():
 
 
 def test_memory_is_as_warm_as_in_the_study():
-    study = load(library.find_study("random-read-by-scheduler"))
+    study = load_ready_made("random-read-by-scheduler")
     assert not made(
         study.with_offered({f.name: OFFERED for f in study.awaiting_offer()})
     ).prepare.is_warm

@@ -15,7 +15,7 @@ from iostudy.study.sections import Refusal, Validity
 from iostudy.study.targets.section import DirectoryTarget, LoopbackTarget, ScratchTarget
 from iostudy.telemetry.block_requests import TRACING_COST_NOTE
 from iostudy.telemetry.rate import DEFAULT_HZ
-from tests.study.files import GOOD, only_problem, problems, read
+from tests.study.files import GOOD, load_ready_made, only_problem, problems, read
 
 
 def test_a_good_file_becomes_a_study():
@@ -194,7 +194,7 @@ def test_any_value_in_any_section_is_a_study_error_and_not_a_crash(value):
 
 
 def test_without_root_the_study_varies_something_else_and_says_so():
-    study = load(library.find_study("quickstart")).without_root()
+    study = load_ready_made("quickstart").without_root()
     assert {f.name for f in study.factors} == {"workload.direct", "workload.record_size"}
     assert "not root" in study.notes[0]
     assert study.target == DirectoryTarget(None)
@@ -211,7 +211,7 @@ def test_settings_are_refused_in_the_section_for_those_without_root():
 def test_every_ready_made_study_is_valid():
     assert library.names()
     for name in library.names():
-        study = load(library.find_study(name))
+        study = load_ready_made(name)
         assert study.question
         # In eight blocks each of two runs twice before the other in 93 % of studies.
         assert study.design is not None or study.decide.max_blocks >= 8

@@ -10,8 +10,8 @@ from tools.docs.field_reports import list_own_figures
 
 from iostudy.errors import StudyError, UsageError
 from iostudy.study import library, reference
-from iostudy.study.parser import load
 from iostudy.study.source import read
+from tests.study.files import load_ready_made
 
 DOCS = Path(__file__).parents[2] / "docs"
 VALUES = {"four": 4, "six": 6, "seven": 7, "eight": 8, "nine": 9, "twelve": 12, "fifteen": 15}
@@ -42,7 +42,7 @@ def counted(pattern: str) -> list[tuple[str, int]]:
 
 @pytest.mark.parametrize(("name", "number"), counted("comparisons share the risk"))
 def test_a_comment_counts_the_comparisons(name: str, number: int) -> None:
-    assert load(library.find_study(name)).comparisons == number
+    assert load_ready_made(name).comparisons == number
 
 
 @pytest.mark.parametrize(("name", "number"), counted("runs of a Plackett-Burman design and their"))
@@ -50,7 +50,7 @@ def test_a_comment_counts_the_comparisons(name: str, number: int) -> None:
 def test_a_comment_counts_the_runs_of_a_design_without_mirror_images(
     name: str, number: int
 ) -> None:
-    study = load(library.find_study(name))
+    study = load_ready_made(name)
     assert study.design is not None
     assert len(study.design.runs(study.factors)) == 2 * number
 
@@ -58,16 +58,18 @@ def test_a_comment_counts_the_runs_of_a_design_without_mirror_images(
 @pytest.mark.parametrize("name", library.names())
 def test_a_study_that_promises_published_figures_next_to_its_own_has_some(name: str) -> None:
     if re.search(r"(figures|curves) (are )?next to yours", comments(name)):
-        assert list_own_figures(load(library.find_study(name)))
+        assert list_own_figures(load_ready_made(name))
 
 
-@pytest.mark.parametrize("name", sized_names())
 @pytest.mark.all_plugins
-def test_every_size_is_a_study_of_its_own(name: str) -> None:
-    study = library.load_study(name)
-    assert study.name == name
-    assert "sizes" not in read(study.text, name).values
-    assert library.command_argument(name, study.text) == name
+def test_every_size_is_a_study_of_its_own() -> None:
+    names = sized_names()
+    assert names
+    for name in names:
+        study = library.load_study(name)
+        assert study.name == name
+        assert "sizes" not in read(study.text, name).values
+        assert library.command_argument(name, study.text) == name
 
 
 OWN = """\
@@ -116,17 +118,19 @@ def test_the_table_of_studies_names_the_report_of_each() -> None:
     rows = re.findall(r"^\| `([^`]+)`.*? \| (R\d)? ?\| ", (DOCS / "studies.md").read_text(), re.M)
     assert {name for name, _ in rows} <= set(library.names())
     for name, report in rows:
-        assert load(library.find_study(name)).reference in (None, report), name
+        assert load_ready_made(name).reference in (None, report), name
 
 
-@pytest.mark.parametrize("page", sorted(DOCS.rglob("*.md")), ids=lambda page: page.stem)
-def test_a_page_runs_studies_that_exist(page: Path) -> None:
-    commands = re.findall(r"^    iostudy (?:run|simulate) ([\w-]+)(?= |$)", page.read_text(), re.M)
-    assert set(commands) <= {*library.names(), *sized_names()}
+def test_the_pages_run_studies_that_exist() -> None:
+    run = re.compile(r"^    iostudy (?:run|simulate) ([\w-]+)(?= |$)", re.MULTILINE)
+    named = {name: page for page in DOCS.rglob("*.md") for name in run.findall(page.read_text())}
+    assert named
+    exist = {*library.names(), *sized_names()}
+    assert {name: page for name, page in named.items() if name not in exist} == {}
 
 
 def test_the_page_of_r3_has_the_configurations_of_its_study() -> None:
-    study = load(library.find_study("raid10-or-not"))
+    study = load_ready_made("raid10-or-not")
     page = (DOCS / "field-reports/shared-home.md").read_text()
     table = re.findall(r"^\| ([^|]+) \| [^|]*\? ?\|$|^\| (R3 \([^|]+\)) \|", page, re.M)
     assert [first or second for first, second in table] == [

@@ -31,8 +31,13 @@ def run_selftest(folder, effects=TRUE, noise=0.01, seed=1) -> SelftestReport:
     )
 
 
-def test_real_effects_are_found_and_no_others(tmp_path):
-    found = run_selftest(tmp_path)
+@pytest.fixture(scope="module")
+def found(tmp_path_factory) -> SelftestReport:
+    """The selftest of a tool that measures what is there."""
+    return run_selftest(tmp_path_factory.mktemp("selftest"))
+
+
+def test_real_effects_are_found_and_no_others(found):
     assert found.outcome is ExpectationOutcome.PASSED
     assert found.sentence.startswith("passed")
     assert [each.expected_change for each in found.expectations] == [0, -0.05, -0.1]
@@ -65,8 +70,8 @@ def test_wrong_verdicts_fail_the_selftest(tmp_path, effects, kinds):
     assert "at most 5 %" in found.sentence
 
 
-def test_the_table_has_a_line_for_each(tmp_path):
-    rows = build_selftest_table(run_selftest(tmp_path)).rows
+def test_the_table_has_a_line_for_each(found):
+    rows = build_selftest_table(found).rows
     assert [row[:2] for row in rows] == [
         ("the same again", "no different"),
         ("5 % slower", "-5.0 %"),
@@ -74,7 +79,7 @@ def test_the_table_has_a_line_for_each(tmp_path):
     ]
 
 
-def test_the_document_has_the_form_of_its_schema(tmp_path):
-    document = run_selftest(tmp_path).model_dump(mode="json")
+def test_the_document_has_the_form_of_its_schema(found):
+    document = found.model_dump(mode="json")
     assert_conforms(json.loads(json.dumps(document)), json_.build_schema(SelftestReport))
     assert next(iter(document.items())) == ("schema", "iostudy.selftest/1")

@@ -1,0 +1,51 @@
+"""Records of iostudy that no test flushes to the disk; workloads and tests themselves do flush.
+
+A program that ends or is killed leaves what it wrote in the kernel, flushed or not. Only a crash of
+the host loses it, and tests/vm has those. A flush takes milliseconds, a study makes hundreds, and
+all workers wait for one disk. Programs of the marker ``interpreter`` flush as they always do.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+from iostudy.ledger import store
+
+_RECORDERS = frozenset(
+    {
+        "iostudy.durable",
+        "iostudy.ledger.seal",
+        "iostudy.settings.transaction.journal",
+        "iostudy_fleet.replicate.transfer",
+    }
+)
+"""Modules whose flushes are left out."""
+
+
+def _leave_out(flush: Callable[[int], None]) -> Callable[[int], None]:
+    def flush_unless_record(descriptor: int) -> None:
+        if sys._getframe(1).f_globals["__name__"] in _RECORDERS:
+            os.fstat(descriptor)  # a closed descriptor is an error here too
+        else:
+            flush(descriptor)
+
+    return flush_unless_record
+
+
+connect_durably = store._connect
+"""The connection of a ledger as a user has it."""
+
+
+def _connect(path: Path) -> sqlite3.Connection:
+    connection = connect_durably(path)
+    connection.execute("PRAGMA synchronous = OFF")
+    return connection
+
+
+os.fsync = _leave_out(os.fsync)
+os.fdatasync = _leave_out(os.fdatasync)
+store._connect = _connect
