@@ -61,7 +61,7 @@ all-tests: ## every target of tests; a table of counts and times at the end
 unit: $(VENV)/.dev $(VENV)/.built ## the tests that need no root, JVM, browser or child process, in parallel
 	$(BIN)/pytest -m unit -n auto --dist worksteal
 
-property-tests: $(VENV)/.dev $(VENV)/.built ## the property tests, with forty times as many examples
+property-tests: $(VENV)/.dev $(VENV)/.built ## the property tests, with a hundred times as many examples
 	$(BIN)/pytest -m "unit and hypothesis" --hypothesis-profile many -n auto --dist worksteal
 
 check: $(VENV)/.dev $(VENV)/.built ## all linters and type checks

@@ -25,6 +25,10 @@ _IMPORTED = (
     "iostudy.cli.study_runner",
     "iostudy.cli.bench.command",
 )
+_CACHES_OF_SURROUNDINGS = (
+    ("iostudy.workloads.hadoop.nnthroughput", "_software"),
+    ("iostudy_trace.workload", "_load"),
+)
 _MOST_FILES = 1 << 20
 Prepare = Callable[[], object]
 _inherited: list[object] = []
@@ -76,9 +80,7 @@ def become_program(
     try:
         # One of them is Popen's own pipe: the process has begun when it is closed.
         os.closerange(3, _MOST_FILES)
-        # Connections to a cluster serve one process; these are closed, and kept from finalizers.
-        _inherited.extend(namespace._connectors.values())
-        namespace._connectors.clear()
+        _forget_surroundings()
         gc.freeze()  # no finalizer of the tests' objects runs here
         gc.enable()
         os.environ.clear()
@@ -96,6 +98,19 @@ def become_program(
         traceback.print_exc()
     finally:
         os._exit(code)
+
+
+def _forget_surroundings() -> None:
+    """Forget what the tests know of files, programs and clusters.
+
+    Other caches hold results of pure functions, and what the installed plugins register.
+    """
+    # Connections to a cluster serve one process; these are closed, and kept from finalizers.
+    _inherited.extend(namespace._connectors.values())
+    namespace._connectors.clear()
+    for module, function in _CACHES_OF_SURROUNDINGS:
+        if module in sys.modules:
+            getattr(sys.modules[module], function).cache_clear()
 
 
 def _open(number: int, mode: str) -> Any:

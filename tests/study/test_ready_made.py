@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -17,6 +18,7 @@ DOCS = Path(__file__).parents[2] / "docs"
 VALUES = {"four": 4, "six": 6, "seven": 7, "eight": 8, "nine": 9, "twelve": 12, "fifteen": 15}
 
 
+@cache
 def sized_names() -> list[str]:
     """The names of the other sizes of ready-made studies."""
     texts = {name: library.find_study(name).read_text() for name in library.names()}

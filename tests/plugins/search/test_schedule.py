@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import random
+import shutil
 from dataclasses import replace
 
 import pytest
@@ -33,6 +34,7 @@ search:
   try: {known: {block.scheduler: bfq, block.read_ahead_kb: 4096, block.bfq.slice_idle: 8}}
 workloads: [dfsio-write, dfsio-read]
 """
+SHORT = SEARCH.replace("60 trials", "40 trials")
 
 
 class ResponseSurfaceNode(FakeNode):
@@ -74,9 +76,29 @@ def searched(folder):
         return read_study(ledger), record.candidates(), record.outcome()
 
 
-def test_a_search_finds_the_neighbourhood_of_the_best_and_gives_no_verdict(tmp_path):
-    assert conduct(tmp_path, ResponseSurfaceNode(), text=SEARCH) == ()
-    study, _, outcome = searched(tmp_path)
+@pytest.fixture(scope="module")
+def whole_search(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("search")
+    assert conduct(folder, ResponseSurfaceNode(), text=SEARCH) == (), "a search gives no verdict"
+    return folder
+
+
+@pytest.fixture
+def ended(whole_search, tmp_path):
+    """The folder of a search that has ended."""
+    return shutil.copytree(whole_search, tmp_path / "ended")
+
+
+@pytest.fixture(scope="module")
+def plain(tmp_path_factory):
+    """What a short search that nothing stopped has found."""
+    folder = tmp_path_factory.mktemp("plain")
+    conduct(folder, ResponseSurfaceNode(), text=SHORT)
+    return searched(folder)[1:]
+
+
+def test_a_search_finds_the_neighbourhood_of_the_best(ended):
+    study, _, outcome = searched(ended)
     winner = next(c for c in study.configurations() if c.label == outcome.winner)
     assert winner.settings["block.scheduler"] == "mq-deadline"
     assert 256 <= int(winner.settings["block.read_ahead_kb"]) <= 4096
@@ -91,10 +113,8 @@ def test_a_hill_that_slopes_down_everywhere_has_no_winner(tmp_path):
     assert searched(tmp_path)[2] == SearchOutcome(None)
 
 
-def test_every_block_has_the_default_and_the_budget_is_kept(tmp_path):
-    node = ResponseSurfaceNode()
-    conduct(tmp_path, node, text=SEARCH)
-    found = rows(tmp_path)
+def test_every_block_has_the_default_and_the_budget_is_kept(ended):
+    found = rows(ended)
     assert 50 <= len(found) <= 60
     for block in {(row.workload, row.block) for row in found}:
         own = [r.configuration for r in found if (r.workload, r.block) == block]
@@ -102,10 +122,9 @@ def test_every_block_has_the_default_and_the_budget_is_kept(tmp_path):
         assert 2 <= len(own) <= 5
 
 
-def test_both_workloads_of_a_round_run_the_same_candidates_in_orders_of_their_own(tmp_path):
-    conduct(tmp_path, ResponseSurfaceNode(), text=SEARCH)
+def test_both_workloads_of_a_round_run_the_same_candidates_in_orders_of_their_own(ended):
     orders = {}
-    for row in rows(tmp_path):
+    for row in rows(ended):
         orders.setdefault((row.block, row.workload), []).append(row.configuration)
     rounds = {block for block, _ in orders}
     pairs = [(orders[n, "dfsio-write"], orders[n, "dfsio-read"]) for n in rounds]
@@ -113,9 +132,8 @@ def test_both_workloads_of_a_round_run_the_same_candidates_in_orders_of_their_ow
     assert any(one != other for one, other in pairs)
 
 
-def test_a_known_point_enters_first_and_nothing_enters_twice(tmp_path):
-    conduct(tmp_path, ResponseSurfaceNode(), text=SEARCH)
-    _, candidates, _ = searched(tmp_path)
+def test_a_known_point_enters_first_and_nothing_enters_twice(ended):
+    _, candidates, _ = searched(ended)
     assert (candidates[0].label, candidates[0].round) == ("known", 1)
     points = [tuple(sorted(each.point.items())) for each in candidates]
     assert len(points) == len(set(points)) > 5
@@ -132,25 +150,22 @@ def test_candidates_are_recorded_before_their_first_trial(tmp_path):
 
 
 @pytest.mark.parametrize("stop_after", [0, 4, 7, 22, 35])
-def test_a_resumed_search_decides_the_same(tmp_path, stop_after):
-    text = SEARCH.replace("60 trials", "40 trials")
-    conduct(tmp_path / "plain", ResponseSurfaceNode(), text=text)
+def test_a_resumed_search_decides_the_same(tmp_path, plain, stop_after):
     stopped = ResponseSurfaceNode(script={stop_after: Disturbance(error=KeyboardInterrupt())})
     with pytest.raises(KeyboardInterrupt):
-        conduct(tmp_path / "stopped", stopped, text=text)
-    conduct(tmp_path / "stopped", ResponseSurfaceNode(), text=text, resume=True, seed=None)
-    assert searched(tmp_path / "stopped")[1:] == searched(tmp_path / "plain")[1:]
+        conduct(tmp_path / "stopped", stopped, text=SHORT)
+    conduct(tmp_path / "stopped", ResponseSurfaceNode(), text=SHORT, resume=True, seed=None)
+    assert searched(tmp_path / "stopped")[1:] == plain
 
 
-def test_a_search_that_ended_runs_nothing_more_and_is_known_to_have_ended(tmp_path):
-    conduct(tmp_path, ResponseSurfaceNode(), text=SEARCH)
-    before = rows(tmp_path)
-    assignment = prepare_session(study_of(tmp_path), tmp_path, root=True, resume=True)
+def test_a_search_that_ended_runs_nothing_more_and_is_known_to_have_ended(ended):
+    before = rows(ended)
+    assignment = prepare_session(study_of(ended), ended, root=True, resume=True)
     assert assignment.final_comparisons() == ()
     node = ResponseSurfaceNode()
-    conduct(tmp_path, node, text=SEARCH, resume=True, seed=None)
+    conduct(ended, node, text=SEARCH, resume=True, seed=None)
     assert node.log == ["preflight"]
-    assert rows(tmp_path) == before
+    assert rows(ended) == before
 
 
 def study_of(folder):
