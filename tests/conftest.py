@@ -90,6 +90,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def pytest_collection_finish() -> None:
-    """Collect garbage of the tests alone from here on."""
+    """Collect garbage of the tests alone from here on, and not after every 700 objects."""
     gc.freeze()
+    gc.set_threshold(10_000)
     gc.enable()

@@ -36,7 +36,10 @@ factors: {block.scheduler: [none, kyber, bfq]}
 workloads: [dfsio-write, dfsio-read]
 decide: {margin: 3%, risk: 5%, blocks: [5, 12]}
 """
+SHORT = TEXT.replace("[5, 12]", "[4, 4]")
+"""For tests of the steps, to which it is nothing when a comparison is decided."""
 LIMITED = TEXT + "validity: {foreign_io: 10%, steal: 5%}\n"
+SHORT_LIMITED = LIMITED.replace(TEXT, SHORT)
 
 
 @cache
@@ -72,11 +75,11 @@ def test_a_clear_difference_and_a_clear_equivalence_are_distinguished(tmp_path):
 
 
 def test_a_declared_limit_that_could_not_be_judged_is_noted_with_each_trial(tmp_path):
-    conduct(tmp_path / "declared", FakeNode(), text=TEXT + "validity: {foreign_cpu: 25%}\n")
+    conduct(tmp_path / "declared", FakeNode(), text=SHORT + "validity: {foreign_cpu: 25%}\n")
     assert all(
         "foreign_cpu was not checked" in row.notes[-1] for row in rows(tmp_path / "declared")
     )
-    conduct(tmp_path / "without", FakeNode())
+    conduct(tmp_path / "without", FakeNode(), text=SHORT)
     assert all(row.notes == () for row in rows(tmp_path / "without"))
 
 
@@ -111,7 +114,7 @@ def test_a_block_is_prepared_run_in_the_planned_order_and_cleaned(tmp_path):
 def test_an_invalid_trial_repeats_its_block_whole_and_its_rows_are_kept(
     tmp_path, pauses, disturbance, reason
 ):
-    conduct(tmp_path, FakeNode(script={1: disturbance}), text=LIMITED)
+    conduct(tmp_path, FakeNode(script={1: disturbance}), text=SHORT_LIMITED)
     kept = rows(tmp_path)
     assert [r.status for r in kept[:2]] == [TrialStatus.FINISHED, TrialStatus.INVALID]
     assert reason in kept[1].reason
@@ -121,7 +124,7 @@ def test_an_invalid_trial_repeats_its_block_whole_and_its_rows_are_kept(
 
 
 def test_a_failed_workload_is_a_result_of_its_configuration(tmp_path, pauses):
-    conduct(tmp_path, FakeNode(script={1: Disturbance(error=failed())}), text=LIMITED)
+    conduct(tmp_path, FakeNode(script={1: Disturbance(error=failed())}), text=SHORT_LIMITED)
     first, second, third = rows(tmp_path)[:3]
     assert (second.status, second.figures) == (TrialStatus.FAILED, None)
     assert "no space left" in second.reason
@@ -145,7 +148,7 @@ def test_a_configuration_that_always_fails_is_worse(tmp_path):
 
 def test_nothing_below_the_limits_is_ever_removed(tmp_path):
     script = {n: Disturbance(foreign_io=0.09, steal=0.04) for n in range(200)}
-    conduct(tmp_path, FakeNode(script=script), text=LIMITED)
+    conduct(tmp_path, FakeNode(script=script), text=SHORT_LIMITED)
     assert all(r.status is TrialStatus.FINISHED and r.counts for r in rows(tmp_path))
 
 
@@ -268,7 +271,7 @@ def test_listeners_hear_of_every_step(tmp_path):
 
     listener = RecordingListener()
     node = FakeNode(noise=0.001, script={0: Disturbance(error=failed(SettingError))})
-    conduct(tmp_path, node, listeners=[listener])
+    conduct(tmp_path, node, text=SHORT, listeners=[listener])
     first, *again = (["1: 1 of 3"], ["2: 1 of 3"], ["2: 2 of 3"], ["2: 3 of 3"])
     trials = [step for begun in again for step in (*begun, "trial")]
     assert listener.steps[:12] == [
@@ -285,7 +288,7 @@ def test_listeners_hear_of_every_step(tmp_path):
 
 
 def test_levels_that_the_host_offers_are_recorded_and_kept(tmp_path):
-    text = TEXT.replace("[none, kyber, bfq]", "offered")
+    text = SHORT.replace("[none, kyber, bfq]", "offered")
     conduct(tmp_path, FakeNode(levels=("none", "bfq")), text=text)
     assert {r.configuration for r in rows(tmp_path)} == {"none", "bfq"}
     resumed = FakeNode(levels=("none", "bfq", "kyber"))
