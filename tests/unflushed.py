@@ -1,9 +1,9 @@
 """Records of iostudy that no test flushes to the disk; workloads and tests themselves do flush.
 
 A program that ends or is killed leaves what it wrote in the kernel, flushed or not. Only a crash of
-the host loses it, and no test crashes its host: tests of durability look at the calls. A flush takes
-milliseconds, a study makes hundreds, and all workers wait for one disk. Programs of the marker
-``interpreter`` and of crash tests flush as they always do.
+the host loses it, and no test crashes its host: tests of durability look at the calls. A flush
+takes milliseconds, a study makes hundreds, and all workers wait for one disk. Programs of the
+marker ``interpreter`` and of crash tests flush as they always do.
 """
 
 from __future__ import annotations
