@@ -76,7 +76,9 @@ def _report(folder: Path, blocks: int) -> None:
     folder.mkdir()
     study = large.study(blocks)
     large.write(folder, study)
-    found = [(_in_child(folder), _seconds(lambda: _decode_ledger(folder))) for _ in range(ROUNDS)]
+    found = [
+        (report_in_child(folder), _seconds(lambda: _decode_ledger(folder))) for _ in range(ROUNDS)
+    ]
     seconds = statistics.median(own for (own, _), _ in found)
     mib = max(own for (_, own), _ in found)
     ratio = statistics.median(own / peer for (own, _), peer in found)
@@ -101,7 +103,7 @@ def _page(folder: Path) -> None:
     print(f"goal: under {GOAL_PAGE_SECONDS:g} s", flush=True)
 
 
-def _in_child(folder: Path) -> tuple[float, float]:
+def report_in_child(folder: Path) -> tuple[float, float]:
     """Seconds of CPU, and MiB at the most, of a process that makes the whole report."""
     seconds, mib = _figures_of_child(_REPORT, folder)
     return seconds, mib

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import os
 import random
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
@@ -32,11 +32,13 @@ question: What does a large study cost to analyse and to tell?
 target: {{loopback: {{size: 2GiB}}}}
 factors:
   block.scheduler: [none, mq-deadline, kyber, bfq]
-  block.read_ahead_kb: [128, 4096]
+  block.read_ahead_kb: [{read_ahead}]
 workloads: [{workloads}]
 decide: {{margin: 0.01%, risk: 5%, blocks: [5, {blocks}]}}
 seed: {seed}
 """
+DEVICES = ("loop0", "sda")
+"""Devices of the target, and one more."""
 _EFFECTS = {"bfq": -0.1, "kyber": 0.02}
 _COUNTERS = (
     *("r/s", "w/s", "d/s", "f/s", "rkB/s", "wkB/s", "rrqm/s", "wrqm/s", "%rrqm", "%wrqm"),
@@ -50,12 +52,17 @@ _IDLE = ("d/s", "%nice", "%steal", "memory_some", "memory_full", "f_await")
 _PHASES = ("prepare", "apply", "reset", "sync", "run", "restore")
 
 
-def study(blocks: int, workloads: int = len(WORKLOADS)) -> Study:
-    """Eight configurations; 250 blocks of five workloads make 10,000 trials."""
-    names = ", ".join(WORKLOADS[:workloads])
-    return parse(
-        _TEXT.format(workloads=names, blocks=blocks, seed=SEED), where="large.yaml", name="large"
+def study(
+    blocks: int, workloads: int = len(WORKLOADS), read_ahead: Sequence[int] = (128, 4096)
+) -> Study:
+    """Four configurations for each read-ahead; 250 blocks of all workloads make 10,000 trials."""
+    text = _TEXT.format(
+        workloads=", ".join(WORKLOADS[:workloads]),
+        read_ahead=", ".join(map(str, read_ahead)),
+        blocks=blocks,
+        seed=SEED,
     )
+    return parse(text, where="large.yaml", name="large")
 
 
 def row_of(study: Study) -> StudyRow:
@@ -63,7 +70,7 @@ def row_of(study: Study) -> StudyRow:
     return study_row(study)
 
 
-def rows(study: Study) -> Iterator[TrialRow]:
+def rows(study: Study, devices: Sequence[str] = DEVICES) -> Iterator[TrialRow]:
     """Every trial of the plan, all of them counted."""
     draw = random.Random(SEED)
     requests = {request.label: request for request in study.workloads}
@@ -72,7 +79,7 @@ def rows(study: Study) -> Iterator[TrialRow]:
         for position, configuration in enumerate(block.order, start=1):
             number += 1
             request = requests[block.workload]
-            yield _row(number, block.index, position, request, configuration, draw)
+            yield _row(number, block.index, position, request, configuration, devices, draw)
 
 
 def _row(
@@ -81,6 +88,7 @@ def _row(
     position: int,
     request: WorkloadRequest,
     configuration: str,
+    devices: Sequence[str],
     draw: random.Random,
 ) -> TrialRow:
     scheduler, read_ahead = (level.partition("=")[2] for level in configuration.split(", "))
@@ -100,10 +108,10 @@ def _row(
             "block.read_ahead_kb@loop0": read_ahead,
             "block.scheduler@sda": "mq-deadline",
         },
-        devices=("loop0",),
+        devices=tuple(devices[:-1]),
         summary=TelemetrySummary(
             seconds=60.0,
-            devices={name: _meters(_COUNTERS, draw) | _totals(draw) for name in ("loop0", "sda")},
+            devices={name: _meters(_COUNTERS, draw) | _totals(draw) for name in devices},
             machine=_meters(_MACHINE, draw),
         ),
         phases={name: _about(0.1, draw) for name in _PHASES},
@@ -138,10 +146,10 @@ def _histogram(draw: random.Random) -> Histogram:
     return merge_buckets((_about(900, draw) * draw.paretovariate(2), 40) for _ in range(60))
 
 
-def write(folder: Path, study: Study) -> None:
+def write(folder: Path, study: Study, devices: Sequence[str] = DEVICES) -> None:
     """The study's ledger, and a file of samples for every trial (all of them the same)."""
     with closing(Ledger.create(folder, row_of(study))) as ledger:
-        trials = list(rows(study))
+        trials = list(rows(study, devices))
         first = write_samples(folder, trials[0].id, _samples())
         for trial in trials:
             name = trial.telemetry.name

@@ -88,15 +88,14 @@ def describe_runs(
 
 def decide_runs(runs: PairedRuns, rule: Rule) -> Outcomes:
     """Return the verdict of `compare_runs` alone, by the runs up to the last analysis."""
-    count = len(runs.other)
+    count = runs.other.shape[-1]
     own = runs.first(rule.boundaries_of(count).last_look(count))
-    ready = is_balanced(own.after[None]) if rule.by_scores and own.after is not None else None
-    rare = (
-        has_rare_slow_runs(own.baseline[None], own.other[None], rule)
-        if rule.rare is not None
-        else None
-    )
-    return decide(own.differences[None], rule, ready=ready, rare=rare)
+    baseline, other = np.atleast_2d(own.baseline, own.other)
+    ready = None
+    if rule.by_scores and own.after is not None:
+        ready = is_balanced(np.atleast_2d(own.after))
+    rare = has_rare_slow_runs(baseline, other, rule) if rule.rare is not None else None
+    return decide(other - baseline, rule, ready=ready, rare=rare)
 
 
 def compare_ratios(ratios: Array, *, higher_is_better: bool, rule: Rule) -> Comparison:

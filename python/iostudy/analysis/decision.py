@@ -8,7 +8,6 @@ that decides real ones.
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -28,9 +27,14 @@ MIN_ORDERS = 2
 
 def estimate(ratios: Array, rule: Rule) -> float:
     """Return the typical difference of paired log-ratios; NaN for none."""
-    if not len(ratios):
-        return math.nan
-    return float(normal_scores.centre(ratios[None])[0] if rule.by_scores else np.mean(ratios))
+    return float(estimate_rows(ratios[None], rule)[0])
+
+
+def estimate_rows(ratios: Array, rule: Rule) -> Array:
+    """Return the typical difference of each study (row); NaN without ratios."""
+    if not ratios.shape[-1]:
+        return np.full(len(ratios), np.nan)
+    return normal_scores.centre(ratios) if rule.by_scores else ratios.mean(axis=-1)
 
 
 def is_balanced(after: Flags) -> Flags:

@@ -53,7 +53,8 @@ class PairedRuns:
     """s ln y of two configurations in their common blocks; -inf is a failed run.
 
     ``after`` says in which blocks the other ran after the baseline; None where a block has no one
-    order, as with windows. A block in which both failed is left out, and counts as ``lost``.
+    order, as with windows. A block in which both failed is left out, and counts as ``lost``. The
+    last axis is that of blocks; rows are pairs with the same blocks.
     """
 
     baseline: Array
@@ -92,8 +93,8 @@ class PairedRuns:
 
     def first(self, count: int) -> PairedRuns:
         """Return the first blocks."""
-        order = None if self.after is None else self.after[:count]
-        return PairedRuns(self.baseline[:count], self.other[:count], order)
+        order = None if self.after is None else self.after[..., :count]
+        return PairedRuns(self.baseline[..., :count], self.other[..., :count], order)
 
 
 def _performance(name: str, figures: Sequence[float]) -> Array:

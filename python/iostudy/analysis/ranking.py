@@ -23,22 +23,21 @@ docs/method/ranking.md explains how the pairs share the risk and why early stopp
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import combinations
 
 import numpy as np
 from numpy.typing import NDArray
 
-from iostudy.analysis.comparison import compare_runs
-from iostudy.analysis.decision import estimate, interval_ends
+from iostudy.analysis.comparison import decide_runs
+from iostudy.analysis.decision import estimate_rows, interval_ends
 from iostudy.analysis.paired import PairedRuns
 from iostudy.analysis.rule import Rule
 from iostudy.analysis.verdict import Verdict, classify_intervals
 
 Array = NDArray[np.float64]
 Words = NDArray[np.str_]
+Indexes = NDArray[np.intp]
 
 _DECIDED = (str(Verdict.BETTER), str(Verdict.WORSE))
 _MIRRORED = {
@@ -60,14 +59,22 @@ class BlockedRuns:
     figures: Array
     positions: Array | None = None
 
-    def pair(self, baseline: int, other: int) -> PairedRuns:
-        """Return the runs of two configurations in the blocks in which one of both succeeded."""
-        x, y = self.figures[:, baseline], self.figures[:, other]
+    def pairs(self, baseline: int) -> Iterator[tuple[Indexes, PairedRuns]]:
+        """Yield the runs of a configuration and later ones in blocks in which one succeeded.
+
+        Those that share the same blocks with it come together, with their indexes.
+        """
+        x, y = self.figures.T[baseline], self.figures.T[baseline + 1 :]
         common = ~(np.isnan(x) | np.isnan(y)) & ~(np.isneginf(x) & np.isneginf(y))
-        after = None
-        if self.positions is not None:
-            after = self.positions[common, other] > self.positions[common, baseline]
-        return PairedRuns(x[common], y[common], after)
+        patterns, kinds = np.unique(common, axis=0, return_inverse=True)
+        for kind, blocks in enumerate(patterns):
+            rows = np.flatnonzero(kinds.reshape(-1) == kind)
+            others = baseline + 1 + rows
+            after = None
+            if self.positions is not None:
+                after = self.positions.T[others][:, blocks] > self.positions.T[baseline, blocks]
+            other = np.ascontiguousarray(y[rows][:, blocks])
+            yield others, PairedRuns(np.broadcast_to(x[blocks], other.shape), other, after)
 
     def first(self, count: int) -> BlockedRuns:
         """Return the first blocks."""
@@ -162,9 +169,10 @@ def is_rankable(workloads: Sequence[BlockedRuns], rule: Rule) -> bool:
     """Whether a ranking adds to the verdicts, and every pair has enough common blocks."""
     count = workloads[0].figures.shape[1]
     return count > (2 if len(workloads) == 1 else 1) and all(
-        len(runs.pair(*pair).other) >= rule.min_blocks
+        pairs.other.shape[-1] >= rule.min_blocks
         for runs in workloads
-        for pair in combinations(range(count), 2)
+        for baseline in range(count - 1)
+        for _, pairs in runs.pairs(baseline)
     )
 
 
@@ -199,16 +207,30 @@ def _order_on_workload(runs: BlockedRuns, workloads: int, rule: Rule) -> Pairwis
     others = replace(rule, comparisons=max(1, 2 * _pair_count(count - 1) * workloads))
     verdicts = np.full((count, count), str(Verdict.EQUIVALENT), dtype="<U12")
 
-    def compare_pair(one: int, other: int) -> tuple[float, float, float]:
-        pair, pair_rule = runs.pair(one, other), others if one else rule
-        found = compare_runs(pair, higher_is_better=True, rule=pair_rule)
-        gate = not one or np.isin(verdicts[0, [one, other]], _DECIDED).any()
-        verdict = found.verdict if gate else Verdict.INCONCLUSIVE
-        verdicts[other, one] = str(verdict)
-        verdicts[one, other] = str(_MIRRORED.get(verdict, verdict))
-        return found.estimate, found.interval.low, found.interval.high
+    def compare_with(one: int) -> Array:
+        found = np.zeros((3, count))
+        for others_of_one, runs_of_pairs in runs.pairs(one):
+            pair_rule = others if one else rule
+            outcomes = decide_runs(runs_of_pairs, pair_rule)
+            gate = np.isin(verdicts[0, others_of_one], _DECIDED)
+            gate |= not one or verdicts[0, one] in _DECIDED
+            words = np.where(gate, outcomes.words, str(Verdict.INCONCLUSIVE))
+            verdicts[others_of_one, one] = words
+            verdicts[one, others_of_one] = _mirror(words)
+            found[1:, others_of_one] = outcomes.low, outcomes.high
+            for blocks in np.unique(outcomes.blocks):
+                ended = outcomes.blocks == blocks
+                ratios = runs_of_pairs.differences[ended, :blocks]
+                found[0, others_of_one[ended]] = estimate_rows(ratios, pair_rule)
+        return found
 
-    return PairwiseOrder(_estimate_pairs(count, compare_pair), verdicts)
+    return PairwiseOrder(_estimate_pairs(count, compare_with), verdicts)
+
+
+def _mirror(verdicts: Words) -> Words:
+    """Return the verdicts of the same data with the two configurations swapped."""
+    words = [np.str_(mirrored) for mirrored in _MIRRORED.values()]
+    return np.select([verdicts == str(verdict) for verdict in _MIRRORED], words, default=verdicts)
 
 
 def combine_orders(workloads: Sequence[BlockedRuns], shares: Array, rule: Rule) -> PairwiseOrder:
@@ -219,43 +241,55 @@ def combine_orders(workloads: Sequence[BlockedRuns], shares: Array, rule: Rule) 
     count = workloads[0].figures.shape[1]
     pair_rule = replace(rule, comparisons=_pair_count(count) * len(workloads))
 
-    def combine_pair(one: int, other: int) -> tuple[float, float, float]:
-        differences = [runs.pair(one, other).differences for runs in workloads]
-        return _combine(differences, shares, pair_rule)
+    def combine_with(one: int) -> Array:
+        alone = np.array([_estimate_with(one, runs, pair_rule) for runs in workloads])
+        return _combine(shares[:, None] * alone.transpose(1, 0, 2), rule.bias)
 
-    pairs = _estimate_pairs(count, combine_pair)
+    pairs = _estimate_pairs(count, combine_with)
     verdicts = classify_intervals(pairs.low, pairs.high, rule.min_blocks, rule)
     return PairwiseOrder(pairs, verdicts)
 
 
-def _combine(differences: Sequence[Array], shares: Array, rule: Rule) -> tuple[float, float, float]:
-    """The weighted sum of typical differences, and the ends of its interval."""
+def _estimate_with(one: int, runs: BlockedRuns, rule: Rule) -> Array:
+    """Typical differences of later configurations on a workload, with intervals without bias."""
+    found = np.zeros((3, runs.figures.shape[1]))
     unbiased = replace(rule, bias=0.0)
-    values = shares * [estimate(own, rule) for own in differences]
-    ends = [
-        interval_ends(own[None], rule.repeated_alpha(len(own)), unbiased) for own in differences
-    ]
-    lows, highs = (shares * [float(own[side][0]) for own in ends] for side in (0, 1))
+    for others, pairs in runs.pairs(one):
+        ratios = pairs.differences
+        level = rule.repeated_alpha(ratios.shape[-1])
+        found[0, others] = estimate_rows(ratios, rule)
+        found[1:, others] = interval_ends(ratios, level, unbiased)
+    return found
+
+
+def _combine(weighted: Array, bias: float) -> Array:
+    """Weighted sums of typical differences with the ends of their intervals.
+
+    ``weighted`` has values, lows and highs, each by workload and pair.
+    """
     with np.errstate(invalid="ignore"):
-        value, low, high = (float(each.sum()) for each in (values, lows, highs))
+        values, lows, highs = weighted
+        value, low, high = weighted.sum(axis=1)
         # Where most runs of a workload failed, its difference is infinite. The sums of the ends
         # then are wider than needed.
-        if math.isfinite(value):
-            low = value - math.sqrt(((values - lows) ** 2).sum())
-            high = value + math.sqrt(((highs - values) ** 2).sum())
-    low, high = (-math.inf if math.isnan(low) else low), (math.inf if math.isnan(high) else high)
-    return value, low - rule.bias, high + rule.bias
+        is_finite = np.isfinite(value)
+        low = np.where(is_finite, value - np.sqrt(((values - lows) ** 2).sum(axis=0)), low)
+        high = np.where(is_finite, value + np.sqrt(((highs - values) ** 2).sum(axis=0)), high)
+    low, high = np.where(np.isnan(low), -np.inf, low), np.where(np.isnan(high), np.inf, high)
+    return np.array([value, low - bias, high + bias])
 
 
-def _estimate_pairs(
-    count: int, estimate_pair: Callable[[int, int], tuple[float, float, float]]
-) -> IntervalEstimates:
-    """Estimates of all pairs: [c, j] of the pair is how much better c is than j."""
+def _estimate_pairs(count: int, estimate_with: Callable[[int], Array]) -> IntervalEstimates:
+    """Estimates of all pairs: [c, j] of the pair is how much better c is than j.
+
+    ``estimate_with`` gives value, low and high of each later configuration against one.
+    """
     value, low, high = (np.zeros((count, count)) for _ in range(3))
-    for own, other in combinations(range(count), 2):
-        found = estimate_pair(own, other)
-        value[other, own], low[other, own], high[other, own] = found
-        value[own, other], low[own, other], high[own, other] = -found[0], -found[2], -found[1]
+    for own in range(count - 1):
+        later = slice(own + 1, count)
+        found = estimate_with(own)[:, later]
+        value[later, own], low[later, own], high[later, own] = found
+        value[own, later], low[own, later], high[own, later] = -found[0], -found[2], -found[1]
     return IntervalEstimates(value, low, high)
 
 

@@ -32,6 +32,9 @@ from iostudy.units import format_percent
 if TYPE_CHECKING:
     from iostudy.report.values import Report
 
+MOST_PAIRS = 1_000
+"""Rows of the table of pairs, whose number grows with the square of configurations."""
+
 
 class RankRange(UnderConfiguration):
     """Range of the possible ranks of a configuration."""
@@ -307,7 +310,7 @@ def build_ranking_section(report: Report) -> Section | None:
         title="Combined ranking",
         notes=tuple(_notes(ranking, report)),
         tables=(combined, alone) if ranking.crossings else (combined,),
-        folded=(pairs,),
+        folded=(pairs,) if len(ranking.pairs) <= MOST_PAIRS else (),
     )
 
 
@@ -316,6 +319,8 @@ def _notes(ranking: RankingReport, report: Report) -> Iterator[str]:
     if ranking.crossings:
         pairs = format_rank_reversals(ranking.crossings, report.factor)
         yield f"The order depends on the workload: {pairs}."
+    if len(ranking.pairs) > MOST_PAIRS:
+        yield f"The {len(ranking.pairs)} pairs are in report.json."
     if report.reference:
         for published in report.reference.orders:
             yield f"{report.reference.name}, {published.where}: {' > '.join(published.order)}."
