@@ -84,32 +84,8 @@ check-python: $(VENV)/.dev $(VENV)/.built
 docs: $(VENV)/.dev $(VENV)/.built ## write the generated pages and JSON schemas
 	$(BIN)/python -m tools.docs
 
-bench: $(VENV)/.test $(VENV)/.built ## compare with fio, GNU sort, TestDFSIO and others, as ratios of one run
-	$(BIN)/python -m benches.engine
-	$(BIN)/python -m benches.iops
-	$(BIN)/python -m benches.terasort
-	$(BIN)/python -m benches.wordcount
-	$(BIN)/python -m benches.metadata
-	$(BIN)/python -m benches.edit_log
-	$(BIN)/python -m benches.nnthroughput
-	$(BIN)/python -m benches.hadoop_by_hand
-	$(BIN)/python -m benches.trial_cost
-	$(BIN)/python -m benches.settings_cost
-	$(BIN)/python -m benches.iostat_agreement
-	$(BIN)/python -m benches.watch_cost
-	$(BIN)/python -m benches.analysis
-	$(BIN)/python -m benches.start_up
-	$(BIN)/python -m benches.drive_speed
-	$(BIN)/python -m benches.simulator_speed
-	@[ "$$(id -u)" != 0 ] || $(BIN)/python -m benches.drive_device
-	@[ "$$(id -u)" != 0 ] || $(BIN)/python -m benches.simulator_validation
-	@[ ! -d ../shared/drives ] || $(BIN)/python -m benches.drive_accuracy ../shared/drives
-	@[ "$$(id -u)" != 0 ] || $(BIN)/python -m benches.block_events
-	@[ "$$(id -u)" != 0 ] || $(BIN)/python -m benches.trace_cost
-	@[ "$$(id -u)" != 0 ] || $(BIN)/python -m benches.trace_replay
-	@[ "$$(id -u)" != 0 ] || $(BIN)/python -m benches.sampler_cost
-	@[ "$$(id -u)" != 0 ] || [ ! -x $(BIN)/iostudy-hdfs-mount ] || $(BIN)/python -m benches.hdfs_mount
-	$(BIN)/python -m benches.recorder_effect
+bench: $(VENV)/.test $(VENV)/.built ## compare with fio, GNU sort, TestDFSIO and others; WRITE=1: into docs/performance.md
+	$(BIN)/python -m benches $(if $(WRITE),--write) $(BENCHES)
 
 calibrate: $(VENV)/.test $(VENV)/.built ## the long calibration of the statistics, and docs/method/calibration.md, its tables
 	$(BIN)/python -m tests.calibration.table

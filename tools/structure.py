@@ -27,7 +27,7 @@ _APPENDICES = (
     "drives/", "security/", "settings/", "workloads/",
 )  # fmt: skip
 _GENERATED_PART = re.compile(r"<!-- [^>]*: written by .*?<!-- end -->", re.DOTALL)
-_GENERATED = ("settings.md", "workloads.md", "doctor.md")
+_GENERATED = ("settings.md", "workloads.md", "doctor.md", "performance.md")
 TARGETS = ("study/targets/", "node/targets/")
 """The folders in which the kind of a target is known."""
 _TARGET_CLASS = re.compile(r"[A-Z]\w*(?:Target|Members|Disks)")
