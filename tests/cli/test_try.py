@@ -12,6 +12,7 @@ from tempfile import TemporaryDirectory
 import pytest
 
 from iostudy.report.render.answer_screen import COLUMNS, LINES
+from iostudy.settings.transaction.locks import lock_output_folder
 from tests.cli.inside import InProcessProgram
 from tests.cli.program import Program
 from tests.settings.programs import install
@@ -173,6 +174,15 @@ def test_a_time_that_no_verdict_fits_is_said_before_it_is_spent(program: Program
     done = program(*line)
     assert "; nothing" not in done.stderr
     assert "5 blocks, the fewest for a verdict, need --max-time" in " ".join(done.stderr.split())
+
+
+def test_what_waits_for_another_study_says_once_what_it_will_do(program: Program) -> None:
+    (program.folder / "out").mkdir()
+    with lock_output_folder(program.folder / "out"):
+        done = program("try", "true", "false", "--wait", "3s", "--out", "out")
+    assert done.returncode == 2
+    assert done.stderr.count("each configuration runs once") == 1
+    assert done.stderr.count("waiting for") == 1
 
 
 @pytest.mark.root

@@ -174,9 +174,7 @@ def try_study(
     study = prepare_session(parse(text, where=where, name=name), folder, root=root, resume=False)
     consent = Consent(destroy=yes, unsafe_folders=unsafe_folders)
     with prepare_output(study.study, folder, consent) as permission:
-        most = wait_for_locks(
-            wait_seconds, folder, partial(_choose_blocks, study.study, folder, permission, seconds)
-        )
+        most = _choose_blocks(study.study, folder, permission, seconds, wait_seconds)
         loaded = parse(build_study_text(line, (BLOCKS[0], most)), where=where, name=name)
         verdicts = _run(loaded, folder, permission, seed=seed, seconds=seconds, form=form)
     code = VERDICT_EXIT if verdicts & frozenset(fail_on or ()) else 0
@@ -192,7 +190,9 @@ def _print_json(folder: Path, code: int, form: AnswerForm) -> None:
         print_run(folder, code)
 
 
-def _choose_blocks(study: Study, folder: Path, permission: Permission, seconds: float) -> int:
+def _choose_blocks(
+    study: Study, folder: Path, permission: Permission, seconds: float, wait_seconds: float
+) -> int:
     """Run the configurations once, unrecorded; return the blocks that fit the time, and print it.
 
     The number is fixed before the first block, so the verdicts keep their risk.
@@ -202,10 +202,11 @@ def _choose_blocks(study: Study, folder: Path, permission: Permission, seconds: 
     from iostudy.cli.study_runner import rehearse
     from iostudy.study.requests import find_unsynced_latencies
 
-    share = format_seconds(_REHEARSAL_SHARE * seconds)
-    say(f"each configuration runs once, unrecorded, for its time; none after {share}")
+    share = _REHEARSAL_SHARE * seconds
+    say(f"each configuration runs once, unrecorded; none after {format_seconds(share)}")
     configurations = len(study.configurations())
-    block = rehearse(study, folder, permission, _REHEARSAL_SHARE * seconds)
+    start = partial(rehearse, study, folder, permission, share)
+    block = wait_for_locks(wait_seconds, folder, start)
     most = min(_MOST, max(_FEWEST_AT_MOST, int(_USABLE_SHARE * seconds / block)))
     ends = (format_seconds(min(seconds, number * block)) for number in (BLOCKS[0], most))
     time = f"{format_range(ends)}: {BLOCKS[0]} to {most} blocks of {configurations} runs"

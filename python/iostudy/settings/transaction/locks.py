@@ -195,7 +195,7 @@ def _busy(name: str, holder: str, path: Path) -> BusyError:
         f"{name} for this command alone",
         found=f"{holder} is at work on {name}",
         where=str(path),
-        remedy="wait until it has ended, as `iostudy run STUDY --wait 10min` does, or use others",
+        remedy="wait until it has ended, as `run` and `try` do with --wait 10min, or use others",
     )
 
 
