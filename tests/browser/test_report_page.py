@@ -423,3 +423,20 @@ def test_latencies_are_drawn_and_the_cells_of_a_matrix_are_shaded(
     )
     assert len(set(shades)) > 50
     page.close()
+
+
+def test_a_table_that_is_wider_by_a_rounding_has_no_hint(browser: Browser, tmp_path: Path) -> None:
+    page, _ = opened(browser, two_factors(), tmp_path, 1280)
+    scroll = page.locator(".scroll:has(.verdicts)").first
+    for more, hinted in ((1, False), (20, True), (1, False)):
+        scroll.evaluate(
+            """(place, more) => {
+              place.querySelector("table").style.minWidth = "900px";
+              place.style.boxSizing = "border-box";
+              place.style.width = `${place.offsetWidth - place.clientWidth + 900 - more}px`;
+            }""",
+            more,
+        )
+        page.wait_for_timeout(200)
+        assert ("scrolls" in (scroll.get_attribute("class") or "").split()) is hinted
+    page.close()

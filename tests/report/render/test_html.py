@@ -162,6 +162,8 @@ def test_the_chart_explains_the_marks_of_its_verdicts(two_factor_page: str) -> N
 
 def test_a_level_may_wrap_before_its_value(two_factor_page: str) -> None:
     assert ">record_size=<wbr>64KiB</span>" in two_factor_page
+    assert ",</span> <span" in two_factor_page
+    assert "</span>, <span" not in two_factor_page
 
 
 def test_a_study_without_trials_makes_a_page_too() -> None:

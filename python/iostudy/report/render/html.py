@@ -299,8 +299,10 @@ def _levels(label: str) -> Markup:
     """A configuration that wraps between its levels, and before values of long levels."""
     element = Markup('<span class="whole">{}</span>')
     chance = Markup("=<wbr>")
-    levels = (chance.join(escape(level).split("=")) for level in visible(label).split(", "))
-    return Markup(", ").join(element.format(level) for level in levels)
+    levels = (
+        chance.join(escape(level).split("=")) for level in re.split("(?<=,) ", visible(label))
+    )
+    return Markup(" ").join(element.format(level) for level in levels)
 
 
 def _source(name: str) -> str:

@@ -92,7 +92,8 @@ const closeDetails = () => {
 const hintAtScrolling = () => {
   const watch = new ResizeObserver((entries) => {
     for (const { target } of entries) {
-      target.classList.toggle("scrolls", target.scrollWidth > target.clientWidth);
+      // Both are rounded: a pixel more is no width.
+      target.classList.toggle("scrolls", target.scrollWidth > target.clientWidth + 1);
     }
   });
   for (const place of document.querySelectorAll(".scroll")) watch.observe(place);
