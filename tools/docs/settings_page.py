@@ -11,6 +11,14 @@ from pathlib import Path
 from iostudy.settings import catalog
 from iostudy.settings.definition import SettingDefinition
 
+_TRIED = """\
+## What has not run on a real device
+
+In the tests, programs that keep state and fail as the real ones do imitate `zfs`, `hdparm`,
+`sdparm`, `nvme`, `tuned-adm` and the mount of an NFS export; files imitate `io.cost.*` and the
+attributes of md. No test has changed a real one by `zfs.*`, `ata.*`, `scsi.*`, `nvme.*`,
+`tuned.profile`, `nfs.*`, `iocost.*` or `md.*`."""
+
 _HEAD = Path(__file__).with_name("settings_head.md").read_text("utf-8").rstrip()
 
 _KINDS = {
@@ -137,7 +145,7 @@ def _write_index() -> str:
     for page, (title, own) in _PAGES.items():
         names = ", ".join(f"`{each.name}`" for kind in own for each in kinds[kind])
         lines.append(f"| [{title}](settings/{page}.md) | {names} |")
-    return "\n\n".join((_HEAD, "## All settings", "\n".join(lines))) + "\n"
+    return "\n\n".join((_HEAD, _TRIED, "## All settings", "\n".join(lines))) + "\n"
 
 
 def _write_page(page: str) -> str:

@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from iostudy.ledger.store import Ledger
 
 _REPORT = "report.json"
-_NOTHING = "no finished trial"
 _LARGEST_REPORT = 64 * MIB
 _QUESTION, _INDENT = 66, " " * 13
 _LEDGER = "ledger."
@@ -130,10 +129,11 @@ def _read_ledger(path: Path) -> _ListedStudy:
 
     with open_ledger(path) as ledger:
         row = ledger.study()
-        answer = "no answer yet: it runs, or was killed" if _has_results(ledger) else _NOTHING
-        return _ListedStudy(
-            path, row.started_at, recorded_study(row).question, answer, complete=False
+        answer = (
+            f"no {'answer' if _has_results(ledger) else 'finished trial'}: it runs, or was killed"
         )
+        question = recorded_study(row).question
+        return _ListedStudy(path, row.started_at, question, answer, complete=False)
 
 
 def _is_disposable(path: Path) -> bool:

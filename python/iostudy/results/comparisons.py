@@ -97,10 +97,7 @@ def exclude_guards(results: Iterable[ComparisonResult]) -> tuple[ComparisonResul
 
 
 def describe_failed_side(results: Iterable[ComparisonResult]) -> str:
-    """Return what leaves a workload nothing to compare: ``every run of false on time failed``.
-
-    Empty if on each workload runs of the baseline and of another configuration succeeded.
-    """
+    """Return what leaves a workload nothing to compare, as ``every run of b on time failed``."""
     begun = [own for own in exclude_guards(results) if own.comparison.blocks]
     for workload in dict.fromkeys(own.workload for own in begun):
         own = [result for result in begun if result.workload == workload]
