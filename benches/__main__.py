@@ -19,7 +19,8 @@ from pathlib import Path
 
 from iostudy.host.inventory import detect_virtualisation, parse_cpuinfo
 
-_TRACES = Path("../shared/drives")
+_TRACES = Path(os.environ.get("IOSTUDY_DRIVE_TRACES", "traces"))
+"""Folder of recorded requests of real drives, which the repository does not have."""
 _MOUNT = Path(sys.executable).with_name("iostudy-hdfs-mount")
 ANYWHERE = (
     *("engine", "iops", "terasort", "wordcount", "metadata", "edit_log", "nnthroughput"),
@@ -32,13 +33,13 @@ ANYWHERE = (
         "analysis",
     ),
     *("scale", "start_up", "drive_speed", "simulator_speed", "recorder_effect"),
-    *(("drive_accuracy",) if _TRACES.exists() else ()),
+    "drive_accuracy",
 )
 AS_ROOT = (
     *("drive_device", "simulator_validation", "block_events", "trace_cost", "trace_replay"),
-    "sampler_cost",
-    *(("hdfs_mount",) if _MOUNT.exists() else ()),
+    *("sampler_cost", "hdfs_mount"),
 )
+_NEEDED = {"drive_accuracy": _TRACES, "hdfs_mount": _MOUNT}
 _ARGUMENTS = {"drive_accuracy": [str(_TRACES)]}
 
 _PAGE = Path(__file__).parents[1] / "docs/performance.md"
@@ -65,7 +66,12 @@ def main() -> int:
     parser.add_argument("--write", action="store_true", help="write docs/performance.md")
     parser.add_argument("names", nargs="*", metavar="NAME", help="default: all")
     arguments = parser.parse_args()
-    names = arguments.names or (*ANYWHERE, *(AS_ROOT if os.geteuid() == 0 else ()))
+    possible = (*ANYWHERE, *(AS_ROOT if os.geteuid() == 0 else ()))
+    found = [name for name in possible if name not in _NEEDED or _NEEDED[name].exists()]
+    names = arguments.names or found
+    if arguments.write and (unknown := set(names) - {*ANYWHERE, *AS_ROOT}):
+        parser.error(f"the page has no section of {', '.join(sorted(unknown))}")
+    about = _describe_run() if arguments.write else ""
     failed = []
     for name in names:
         print(f"== {name}", flush=True)
@@ -73,7 +79,7 @@ def main() -> int:
         if code:
             failed.append(name)
         elif arguments.write:
-            _write_section(name, output)
+            _write_section(name, output, about)
     if failed:
         print(f"failed: {', '.join(failed)}", file=sys.stderr)
     return 1 if failed else 0
@@ -91,11 +97,11 @@ def _run(name: str) -> tuple[str, int]:
     return "".join(lines), bench.returncode
 
 
-def _write_section(name: str, output: str) -> None:
+def _write_section(name: str, output: str, about: str) -> None:
     parts = _SECTION.split(_PAGE.read_text("utf-8"))[1:] if _PAGE.exists() else []
     sections = dict(zip(parts[::2], parts[1::2], strict=True))
     summary = (importlib.import_module(f"benches.{name}").__doc__ or "").partition("\n")[0]
-    sections[name] = f"{summary}\n{_describe_run()}\n\n```text\n{output.rstrip()}\n```"
+    sections[name] = f"{summary}\n{about}\n\n```text\n{output.rstrip()}\n```"
     ordered = {one: sections[one] for one in (*ANYWHERE, *AS_ROOT) if one in sections}
     texts = (f"\n## `{one}`\n\n{text.rstrip()}\n" for one, text in ordered.items())
     rows = "".join(_missed_goals(ordered)) or "| none | | | |\n"

@@ -15,13 +15,17 @@ import pytest
 
 from iostudy import plugins
 from iostudy.cli.mode_text import ModeText
+from iostudy.core import registered
 from iostudy.errors import UsageError
 from iostudy.execution.strategies import Strategy
+from iostudy.node.service import ServiceDefinition
 from iostudy.plugins import API, Command, Mode, Plugin, installed
 from iostudy.report.plugin_topics import Topic
 from iostudy.study.mode import TRIALS, WINDOWS
 from iostudy.study.parser import parse
 from iostudy.study.study_file import DesignKey, ServiceKey
+from iostudy.study.targets.mount_request import MountKind
+from iostudy.study.targets.target import TargetKey
 from iostudy.workloads.definition import WorkloadDefinition
 
 ROOT = Path(__file__).parents[1]
@@ -43,7 +47,7 @@ def test_every_plugin_of_the_repository_is_installed_with_its_words():
 
 
 def test_every_reference_is_what_it_says():
-    for plugin in installed():
+    for plugin in registered():
         for command in plugin.commands:
             assert callable(plugins.load(command.ref))
         for name, ref in plugin.workloads.items():
@@ -54,6 +58,15 @@ def test_every_reference_is_what_it_says():
             assert isinstance(plugins.load(ref), DesignKey | ServiceKey)
         for ref in plugin.topics.values():
             assert isinstance(plugins.load(ref), Topic)
+        for ref in plugin.targets.values():
+            assert isinstance(plugins.load(ref), TargetKey)
+        for ref in plugin.mounts.values():
+            kind = plugins.load(ref)
+            assert isinstance(kind, MountKind)
+            assert callable(plugins.load(kind.prepare))
+        for name, ref in plugin.services.items():
+            assert isinstance(plugins.load(ref), ServiceDefinition)
+            assert isinstance(plugins.load(plugin.sections[name]), ServiceKey)
 
 
 @pytest.mark.parametrize("mode", [TRIALS, WINDOWS])

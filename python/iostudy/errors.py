@@ -187,7 +187,7 @@ def raise_together(errors: Iterable[IostudyError]) -> None:
 class Problem:
     """One thing wrong in a study file.
 
-    ``line`` counts from 1; ``path`` is the key path of the value: ``factors.block.scheduler``.
+    ``line`` counts from 1, and is 0 if there is none; ``path`` is the key path of the value: ``factors.block.scheduler``.
     As text it is one line: no key or value of a file can forge a second.
     """
 
@@ -206,7 +206,8 @@ class Problem:
             parts.append(f"allowed: {self.allowed}")
         if self.suggestion:
             parts.append(f"did you mean {self.suggestion}?")
-        place = f"line {self.line}: " + (f"{self.path}: " if self.path else "")
+        line = f"line {self.line}: " if self.line else ""
+        place = line + (f"{self.path}: " if self.path else "")
         return visible(place + "; ".join(parts))
 
 
@@ -219,7 +220,7 @@ class StudyError(UsageError):
             "a valid study file",
             found=count,
             where=where,
-            remedy="correct the lines named above; `iostudy check` tries again without running",
+            remedy="correct what is named above; `iostudy check` tries again without running",
         )
         self.problems = problems
 

@@ -216,7 +216,8 @@ def find_missing_section(key: str) -> str:
 
 def _find_install(name: str | None) -> str:
     is_missing = name is not None and name not in {plugin.name for plugin in installed()}
-    return f"pip install 'iostudy[{name}]', or `make extras` in a clone" if is_missing else ""
+    text = f"pip install 'iostudy[{name}]', the package iostudy-{name}, or `make extras` in a clone"
+    return text if is_missing else ""
 
 
 def require_plugin_of(word: str, where: str) -> None:

@@ -42,7 +42,7 @@ def test_a_workload_on_files_takes_a_directory_and_no_cluster(requests: list[obj
 
 def test_hadoop_workload_has_its_own_cluster_in_the_directory(requests: list[object]) -> None:
     place = find_place(ON_HADOOP, ".", "hadoop: {datanodes: 3, yarn: true}")
-    assert requests == [(place.target, ClusterSpec(datanodes=3, yarn=True))]
+    assert requests == [(place.target, ClusterSpec(datanodes=3, yarn=True), ())]
     assert place.folder == Path()
 
 
@@ -52,7 +52,7 @@ def test_hdfs_target_works_in_the_temporary_folder(
     place = find_place(ON_HADOOP, "hdfs://namenode:8020/bench", ONE)
     assert place.target == HdfsTarget("hdfs://namenode:8020/bench")
     assert place.folder == Path(tempfile.gettempdir())
-    assert requests == [(place.target, ClusterSpec())]
+    assert requests == [(place.target, ClusterSpec(), ())]
 
 
 @pytest.mark.parametrize(

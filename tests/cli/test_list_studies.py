@@ -29,7 +29,7 @@ def test_studies_are_listed_and_failed_ones_removed(program: Program) -> None:
 
 
 def test_a_killed_study_with_finished_trials_is_listed_as_such(program: Program) -> None:
-    command = ("try", "true", "sleep 0.05", "--max-time", "1s", "--out", "results/killed")
+    command = ("try", "true", "sleep 0.05", "--max-time", "10s", "--out", "results/killed")
     assert program(*command).returncode == 0
     (program.folder / "results/killed/report.json").unlink()  # it is written at the end
     listed = program("list").stdout

@@ -165,7 +165,9 @@ def test_a_side_that_fails_in_every_run_ends_with_3_and_says_so(
     document = json.loads(done.stdout)
     assert document["exit_code"] == 3
     assert document["state"] == state
-    assert document["answer"] == "Every run of ./once on time failed: nothing is left to compare."
+    assert (
+        document["answer"] == "Every run of ./once on time failed: there is no figure to compare."
+    )
     assert not any(step["command"] for step in document["next_steps"])
 
 

@@ -34,7 +34,9 @@ def test_on_this_machine_a_cluster_is_started_below_the_work_folder(
     target: DirectoryTarget | LoopbackTarget, tmp_path: Path
 ) -> None:
     lines: list[str] = []
-    order = build_cluster_request(target, SPEC, logs=tmp_path / "logs", on_progress=lines.append)
+    order = build_cluster_request(
+        target, SPEC, (), logs=tmp_path / "logs", on_progress=lines.append
+    )
     change = order.make(tmp_path / "work", lines.append)
     assert isinstance(change, StartedCluster)
     layout = change.cluster.layout
@@ -46,7 +48,7 @@ def test_on_this_machine_a_cluster_is_started_below_the_work_folder(
 
 
 def test_without_a_folder_for_logs_they_go_with_the_work_folder(tmp_path: Path) -> None:
-    change = build_cluster_request(DirectoryTarget(None), SPEC).make(tmp_path, str)
+    change = build_cluster_request(DirectoryTarget(None), SPEC, ()).make(tmp_path, str)
     assert isinstance(change, StartedCluster)
     assert change.cluster.layout.home.parent == tmp_path
 
@@ -57,7 +59,7 @@ def test_in_hdfs_the_cluster_is_the_one_that_is_there(
     prepared = []
     monkeypatch.setattr(cluster_request.existing, "find", lambda uri, **_: f"access to {uri}")
     monkeypatch.setattr(HdfsFolder, "prepare", prepared.append)
-    build_cluster_request(HdfsTarget("hdfs://far/bench"), SPEC, logs=tmp_path).make(
+    build_cluster_request(HdfsTarget("hdfs://far/bench"), SPEC, (), logs=tmp_path).make(
         tmp_path / "work", str
     )
     (cluster,) = prepared

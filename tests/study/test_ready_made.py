@@ -102,7 +102,14 @@ def test_a_size_that_no_file_has_does_not_exist(tmp_path: Path, name: str) -> No
 
 def test_a_mistake_in_a_size_names_the_size(tmp_path: Path) -> None:
     (tmp_path / "my.yaml").write_text(OWN.replace("[3, 4]", "never"))
-    with pytest.raises(StudyError, match=r"my-smoke\.yaml"):
+    with pytest.raises(StudyError, match=r"my\.yaml in the size smoke.*\n +decide\.blocks: "):
+        library.load_study(str(tmp_path / "my-smoke.yaml"))
+
+
+@pytest.mark.parametrize("size", ["3", "null", "[1]"])
+def test_a_size_that_is_no_mapping_is_a_problem_of_the_file(tmp_path: Path, size: str) -> None:
+    (tmp_path / "my.yaml").write_text(OWN.replace("{decide: {blocks: [3, 4]}}", size))
+    with pytest.raises(StudyError, match=r"sizes\.smoke: "):
         library.load_study(str(tmp_path / "my-smoke.yaml"))
 
 

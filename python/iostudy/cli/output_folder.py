@@ -78,6 +78,9 @@ def _print_resume_hint(command: Sequence[str], folder: Path) -> None:
     say(f"Resume with: {resume}")
 
 
+_DIGITS = "[0-9]"
+
+
 def find_output_folder(name: str, requested: Path | None, *, resume: bool) -> Path:
     """Return the requested folder, else a new one, or the newest of the study to resume."""
     if requested is not None:
@@ -86,7 +89,7 @@ def find_output_folder(name: str, requested: Path | None, *, resume: bool) -> Pa
         return RESULTS / f"{name}-{time.strftime('%Y%m%d-%H%M%S')}"
     from iostudy.ledger.store import FILE_NAME
 
-    earlier = sorted(RESULTS.glob(f"{name}-*/{FILE_NAME}"))
+    earlier = sorted(RESULTS.glob(f"{name}-{_DIGITS * 8}-{_DIGITS * 6}/{FILE_NAME}"))
     if not earlier:
         raise UsageError(
             f"a study {name} to resume",

@@ -155,7 +155,10 @@ def describe_items(planned: Sequence[PlannedItem], seconds: float) -> Iterator[s
         same = first.setdefault(text, number)
         yield f"{number:2}. {own.item.item}: {text if same == number else f'as {same}'}"
     if seconds < math.inf:
-        yield f"all studies together take at most about {format_seconds(seconds)}"
+        yield (
+            f"the studies share {format_seconds(seconds)} and begin no block after that; "
+            "one that has not decided by then continues with the same --out"
+        )
 
 
 def plan_items(name: str, size: Size, folder: Path) -> list[PlannedItem]:
@@ -210,7 +213,10 @@ def run_items(
             continue
         if own.study.name not in reports:
             say(f"{number} of {len(planned)}: {own.item.item}")
-            share = max(0.0, deadline - time.monotonic()) / left
+            share = (deadline - time.monotonic()) / left
+            if share <= 0:
+                yield RepeatedItem(own.item, own.command, "no time was left for it")
+                continue
             reports[own.study.name] = _run_study(own.study, name, folder, consent, share)
             left -= 1
         report, failure = reports[own.study.name]

@@ -59,7 +59,7 @@ def _match_names(word: str) -> tuple[str, ...]:
     found = (
         tuple(name for name in names if name == word)
         or tuple(name for name in names if name.startswith(begin))
-        or tuple(name for name in names if _letters(word) in _letters(name))
+        or tuple(name for name in names if _letters(word) and _letters(word) in _letters(name))
         or tuple(name for name in names if _documents(catalog.get(name), word))
     )
     return found or (word,)

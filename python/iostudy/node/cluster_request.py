@@ -26,7 +26,7 @@ _CLUSTER_FOLDER = "cluster"
 def build_cluster_request(
     target: Target,
     spec: ClusterSpec,
-    factors: Sequence[Factor] = (),
+    factors: Sequence[Factor],
     *,
     logs: Path | None = None,
     on_progress: LineHandler = ignore_line,

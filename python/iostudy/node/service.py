@@ -98,7 +98,7 @@ class BuildRequest(Protocol):
         self,
         target: Target,
         spec: Any,
-        factors: Sequence[Factor] = (),
+        factors: Sequence[Factor],
         *,
         logs: Path | None = None,
         on_progress: LineHandler = ...,

@@ -196,7 +196,7 @@ def _verdict_headline(
         if found := topic.find_headline():
             return found
     if failed := describe_failed_side(compared):
-        return f"{failed[0].upper()}{failed[1:]}: nothing is left to compare."
+        return f"{failed[0].upper()}{failed[1:]}: there is no figure to compare."
     why = remedies.explain_all_workloads(workloads, report.limits)
     candidates = list_candidates(recorded.study, compared)
     context = sentences.build_context(recorded.study)

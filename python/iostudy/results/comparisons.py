@@ -97,7 +97,8 @@ def exclude_guards(results: Iterable[ComparisonResult]) -> tuple[ComparisonResul
 
 
 def describe_failed_side(results: Iterable[ComparisonResult]) -> str:
-    """Return what leaves a workload nothing to compare, as ``every run of b on time failed``."""
+    """Return what leaves no workload a figure to compare, as ``every run of b on time failed``."""
+    sides = []
     begun = [own for own in exclude_guards(results) if own.comparison.blocks]
     for workload in dict.fromkeys(own.workload for own in begun):
         own = [result for result in begun if result.workload == workload]
@@ -105,9 +106,9 @@ def describe_failed_side(results: Iterable[ComparisonResult]) -> str:
         if all(math.isnan(result.baseline_mean) for result in own):
             failed = {own[0].baseline: None}
         elif len(failed) < len(own):
-            continue
-        return f"every run of {' and '.join(failed)} on {workload} failed"
-    return ""
+            return ""
+        sides.append(f"every run of {' and '.join(failed)} on {workload} failed")
+    return "; ".join(sides)
 
 
 def decision_rule(study: Study) -> Rule:

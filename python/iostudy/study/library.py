@@ -7,11 +7,11 @@ is a study of its own, whose text is whole and names no size.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import cache
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from iostudy.errors import TargetError
+from iostudy.errors import StudyError, TargetError
 from iostudy.study.model import Study
 from iostudy.study.names import require_known
 from iostudy.study.parser import load, name_study, parse, read_file
@@ -90,7 +90,6 @@ def _ready_file(name: str) -> Path:
     return FOLDER / f"{name}.yaml"
 
 
-@cache
 def _read_sizes(path: Path) -> tuple[str, ...]:
     text = read_file(path)
     sizes = read(text, str(path)).values.get(SIZES) if SIZES in text else None
@@ -98,20 +97,33 @@ def _read_sizes(path: Path) -> tuple[str, ...]:
 
 
 def _load_sized(path: Path) -> Study | None:
-    """Return the study of the path ``NAME-SIZE.yaml``, if NAME.yaml has that size."""
+    """Return the study of the path ``NAME-SIZE.yaml``, if NAME.yaml has that size.
+
+    StudyError names the key paths of problems, since the lines are those of no file.
+    """
     text = _sized_text(path)
-    return None if text is None else parse(text, where=str(path), name=name_study(path.stem))
+    if text is None:
+        return None
+    name, _, size = path.stem.rpartition("-")
+    where = f"{path.with_stem(name)} in the size {size}"
+    try:
+        return parse(text, where=where, name=name_study(path.stem))
+    except StudyError as error:
+        raise StudyError(where, tuple(replace(own, line=0) for own in error.problems)) from error
 
 
-@cache
 def _sized_text(path: Path) -> str | None:
     """Return the text of another size of a study; None if it is none."""
     name, _, size = path.stem.rpartition("-")
     file = path.with_stem(name) if name else path
     if not file.is_file() or size not in _read_sizes(file):
         return None
-    values: Any = read(read_file(file), str(file)).values
-    _replace(values, values.pop(SIZES)[size])
+    text = read_file(file)
+    values: Any = read(text, str(file)).values
+    others = values.pop(SIZES)[size]
+    if not isinstance(others, Mapping):
+        return text  # the parser says what is wrong with it
+    _replace(values, others)
     return write(values)
 
 

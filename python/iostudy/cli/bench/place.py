@@ -61,7 +61,7 @@ def _request_service(
 ) -> ServiceRequest | None:
     if spec is None:
         return None
-    return find_service(definition.service).build_request(target, spec, on_progress=say)
+    return find_service(definition.service).build_request(target, spec, (), on_progress=say)
 
 
 def _parse_section(text: str, service: str) -> ServiceSpec:

@@ -368,7 +368,8 @@ NNTHROUGHPUT = WorkloadDefinition(
     "acknowledge after a log sync",
     not_modelled="RPC, permissions, quotas, snapshots, leases, blocks and their reports, and "
     "trees larger than memory. A thread per CPU executes the concurrent operations, like a "
-    "NameNode with an asynchronous edit log, whose RPC handlers do not wait. "
+    "NameNode with an asynchronous edit log, whose RPC handlers do not wait. A batch of a NameNode "
+    "does not wait for the operations of the last one, as with batch_wait: 0. "
     "NNThroughputBenchmark has no RPC and a thread per operation (workers: as many)",
     source="Apache Hadoop, org.apache.hadoop.hdfs.server.namenode.NNThroughputBenchmark; "
     "HADOOP-3860; HADOOP-2330",
