@@ -187,8 +187,9 @@ def raise_together(errors: Iterable[IostudyError]) -> None:
 class Problem:
     """One thing wrong in a study file.
 
-    ``line`` counts from 1, and is 0 if there is none; ``path`` is the key path of the value: ``factors.block.scheduler``.
-    As text it is one line: no key or value of a file can forge a second.
+    ``line`` counts from 1, and is 0 if there is none; ``path`` is the key path of the value:
+    ``factors.block.scheduler``. As text it is one line: no key or value of a file can forge a
+    second.
     """
 
     line: int
