@@ -27,7 +27,7 @@ def main(arguments: list[str]) -> int:
     """Run every report in a size, and write the results to their pages."""
     size = Size(arguments[0]) if arguments else Size.SMALL
     items = {name: _repeat(name, size) for name in reference.names()}
-    host = f"{os.cpu_count()} processors and Linux {os.uname().release}"
+    host = f"{os.cpu_count()} processors and Linux {os.uname().release.partition('-')[0]}"
     circumstances = f"Size `{size}`, version {version('iostudy')}, on a machine with {host}."
     write_results(INDEX, circumstances, [build_table(items)])
     for name, own in items.items():
