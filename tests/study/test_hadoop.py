@@ -35,7 +35,7 @@ def only(text: str) -> tuple[int, str]:
 def test_a_study_without_the_section_starts_a_cluster_as_it_is_by_default():
     study = read(STUDY)
     assert study.services["hadoop"] == ClusterSpec()
-    assert study.needs_service
+    assert study.service
     assert [c.settings for c in study.configurations()] == [
         {"hadoop.dfs.blocksize": str(128 << 20)},
         {"hadoop.dfs.blocksize": str(64 << 20)},

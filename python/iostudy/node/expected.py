@@ -66,7 +66,7 @@ def check_target(study: Study, folder: Path, *, unsafe_folders: bool) -> tuple[s
     account = require_safe_target(
         (*driver.probe_paths(), *others),
         insist=unsafe_folders,
-        may_be_foreign=study.target.may_be_foreign and not study.needs_service,
+        may_be_foreign=study.target.may_be_foreign and not study.service,
     )
     for factor in study.factors:
         if factor.kind is FactorKind.SETTING and study.refusal is Refusal.STOP:

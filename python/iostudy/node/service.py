@@ -119,9 +119,8 @@ class ServiceDefinition:
 
 def study_restarts_service(study: Study) -> bool:
     """Return whether the study's service restarts before every trial."""
-    if not study.service:
-        return False
-    return find_service(study.service).needs_restarts(study.target, study.factors)
+    name = study.service
+    return bool(name) and find_service(name).needs_restarts(study.target, study.factors)
 
 
 def find_service(name: str) -> ServiceDefinition:

@@ -256,7 +256,7 @@ def _check_limit(collector: ProblemCollector, study: Study) -> None:
     """The limit of the load reaches every process of the workloads, and no level contradicts it."""
     if study.limit.settings and study.target.why_unlimited:
         collector.add(("limit",), study.target.why_unlimited)
-    elif study.limit.settings and study.needs_service:
+    elif study.limit.settings and study.service:
         message = "it does not reach the daemons of Hadoop, which outlive a trial; leave it out"
         collector.add(("limit",), message)
     for factor in study.factors:

@@ -81,7 +81,7 @@ def _check_spec(collector: ProblemCollector, study: Study) -> None:
             "property that all trials have in common is a factor with one level"
         )
         collector.add(KEY_PATH, message, found=study.target.cluster_uri)
-    elif not study.needs_service:
+    elif not study.service:
         collector.add(KEY_PATH, _IDLE)
     replicas = _cluster(study).properties.get(_REPLICATION, "1")
     if int(replicas) > _cluster(study).datanodes:
@@ -148,7 +148,7 @@ def _misplaced(study: Study, reach: Reach) -> str:
     A file system on a target in HDFS is refused already, whatever it is for.
     """
     there = bool(study.target.cluster_uri)
-    moved = study.needs_service and bool(_cluster(study).data_dirs)
+    moved = study.service and bool(_cluster(study).data_dirs)
     if there and reach is Reach.WORKLOAD:
         return _NOT_OF_DAEMONS
     if reach.needs_place and (there or moved):

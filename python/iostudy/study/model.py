@@ -253,13 +253,8 @@ class Study:
         return label_combinations(combinations(self.factors), self.factors)
 
     @property
-    def needs_service(self) -> bool:
-        """Whether a workload of it needs a service, such as a Hadoop cluster."""
-        return bool(self.service)
-
-    @property
     def service(self) -> str:
-        """The service that its workloads need; "" for none."""
+        """The service that its workloads need, such as a Hadoop cluster; "" for none."""
         return next(filter(None, (catalog.get(own.name).service for own in self.workloads)), "")
 
     @property
@@ -275,7 +270,7 @@ class Study:
     @property
     def starts_service(self) -> bool:
         """Whether that service is one that the study starts, and not one that is there."""
-        return self.needs_service and not self.target.cluster_uri
+        return bool(self.service) and not self.target.cluster_uri
 
     @property
     def baseline(self) -> Configuration:

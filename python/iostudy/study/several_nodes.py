@@ -39,7 +39,7 @@ def list_joint_obstacles(study: Study) -> Iterator[tuple[str, str]]:
             f"the target {study.describe_target()}",
             "name a directory that all nodes share, by its absolute path",
         )
-    if study.needs_service:
+    if study.service:
         yield (
             "a workload of a Hadoop cluster",
             "run it with `iostudy run`: its cluster is the fleet",
