@@ -41,5 +41,7 @@ def test_what_a_killed_run_left_is_removed_and_that_of_another_stays(tmp_path: P
             assert (running / "popen-gw0/mount").is_mount()
         clean_up(tmp_path)
         assert other.wait() < 0
+    end = time.monotonic() + 120  # the kernel detaches a loop device some time after its unmount
     while str(tmp_path) in subprocess.check_output(["losetup", "--all"], text=True):
-        time.sleep(0.05)  # the kernel detaches a loop device some time after its unmount
+        assert time.monotonic() < end, "a loop device stays attached"
+        time.sleep(0.05)
