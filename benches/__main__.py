@@ -19,28 +19,16 @@ from pathlib import Path
 
 from iostudy.host.inventory import detect_virtualisation, parse_cpuinfo
 
-_TRACES = Path(os.environ.get("IOSTUDY_DRIVE_TRACES", "traces"))
-"""Folder of recorded requests of real drives, which the repository does not have."""
 _MOUNT = Path(sys.executable).with_name("iostudy-hdfs-mount")
 ANYWHERE = (
     *("engine", "iops", "terasort", "wordcount", "metadata", "edit_log", "nnthroughput"),
-    *(
-        "hadoop_by_hand",
-        "trial_cost",
-        "settings_cost",
-        "iostat_agreement",
-        "watch_cost",
-        "analysis",
-    ),
-    *("scale", "start_up", "drive_speed", "simulator_speed", "recorder_effect"),
-    "drive_accuracy",
+    *("hadoop_by_hand", "trial_cost", "settings_cost", "iostat_agreement", "watch_cost"),
+    *("analysis", "scale", "start_up", "drive_speed", "simulator_speed", "recorder_effect"),
 )
 AS_ROOT = (
     *("drive_device", "simulator_validation", "block_events", "trace_cost", "trace_replay"),
     *("sampler_cost", "hdfs_mount"),
 )
-_NEEDED = {"drive_accuracy": _TRACES, "hdfs_mount": _MOUNT}
-_ARGUMENTS = {"drive_accuracy": [str(_TRACES)]}
 
 _PAGE = Path(__file__).parents[1] / "docs/performance.md"
 _SECTION = re.compile(r"^## `(\w+)`\n\n", re.MULTILINE)
@@ -67,8 +55,7 @@ def main() -> int:
     parser.add_argument("names", nargs="*", metavar="NAME", help="default: all")
     arguments = parser.parse_args()
     possible = (*ANYWHERE, *(AS_ROOT if os.geteuid() == 0 else ()))
-    found = [name for name in possible if name not in _NEEDED or _NEEDED[name].exists()]
-    names = arguments.names or found
+    names = arguments.names or [n for n in possible if n != "hdfs_mount" or _MOUNT.exists()]
     if arguments.write and (unknown := set(names) - {*ANYWHERE, *AS_ROOT}):
         parser.error(f"the page has no section of {', '.join(sorted(unknown))}")
     about = _describe_run() if arguments.write else ""
@@ -87,7 +74,7 @@ def main() -> int:
 
 def _run(name: str) -> tuple[str, int]:
     """Run a benchmark and show its output at once. Return the output and the exit code."""
-    command = [sys.executable, "-m", f"benches.{name}", *_ARGUMENTS.get(name, [])]
+    command = [sys.executable, "-m", f"benches.{name}"]
     lines = []
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as bench:
         assert bench.stdout is not None

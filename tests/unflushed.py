@@ -24,7 +24,7 @@ _RECORDERS = frozenset(
         "iostudy_fleet.replicate.transfer",
     }
 )
-"""Modules whose flushes are left out."""
+"""Modules that do not flush in tests."""
 
 
 def _leave_out(flush: Callable[[int], None]) -> Callable[[int], None]:

@@ -208,7 +208,7 @@ def _order_on_workload(runs: BlockedRuns, workloads: int, rule: Rule) -> Pairwis
     verdicts = np.full((count, count), str(Verdict.EQUIVALENT), dtype="<U12")
 
     def compare_with(one: int) -> Array:
-        found = np.zeros((3, count))
+        estimates = np.zeros((3, count))
         for others_of_one, runs_of_pairs in runs.pairs(one):
             pair_rule = others if one else rule
             outcomes = decide_runs(runs_of_pairs, pair_rule)
@@ -217,12 +217,12 @@ def _order_on_workload(runs: BlockedRuns, workloads: int, rule: Rule) -> Pairwis
             words = np.where(gate, outcomes.words, str(Verdict.INCONCLUSIVE))
             verdicts[others_of_one, one] = words
             verdicts[one, others_of_one] = _mirror(words)
-            found[1:, others_of_one] = outcomes.low, outcomes.high
+            estimates[1:, others_of_one] = outcomes.low, outcomes.high
             for blocks in np.unique(outcomes.blocks):
                 ended = outcomes.blocks == blocks
                 ratios = runs_of_pairs.differences[ended, :blocks]
-                found[0, others_of_one[ended]] = estimate_rows(ratios, pair_rule)
-        return found
+                estimates[0, others_of_one[ended]] = estimate_rows(ratios, pair_rule)
+        return estimates
 
     return PairwiseOrder(_estimate_pairs(count, compare_with), verdicts)
 
@@ -252,14 +252,14 @@ def combine_orders(workloads: Sequence[BlockedRuns], shares: Array, rule: Rule) 
 
 def _estimate_with(one: int, runs: BlockedRuns, rule: Rule) -> Array:
     """Typical differences of later configurations on a workload, with intervals without bias."""
-    found = np.zeros((3, runs.figures.shape[1]))
+    estimates = np.zeros((3, runs.figures.shape[1]))
     unbiased = replace(rule, bias=0.0)
     for others, pairs in runs.pairs(one):
         ratios = pairs.differences
         level = rule.repeated_alpha(ratios.shape[-1])
-        found[0, others] = estimate_rows(ratios, rule)
-        found[1:, others] = interval_ends(ratios, level, unbiased)
-    return found
+        estimates[0, others] = estimate_rows(ratios, rule)
+        estimates[1:, others] = interval_ends(ratios, level, unbiased)
+    return estimates
 
 
 def _combine(weighted: Array, bias: float) -> Array:
@@ -287,9 +287,9 @@ def _estimate_pairs(count: int, estimate_with: Callable[[int], Array]) -> Interv
     value, low, high = (np.zeros((count, count)) for _ in range(3))
     for own in range(count - 1):
         later = slice(own + 1, count)
-        found = estimate_with(own)[:, later]
-        value[later, own], low[later, own], high[later, own] = found
-        value[own, later], low[own, later], high[own, later] = -found[0], -found[2], -found[1]
+        ratio, least, most = estimate_with(own)[:, later]
+        value[later, own], low[later, own], high[later, own] = ratio, least, most
+        value[own, later], low[own, later], high[own, later] = -ratio, -most, -least
     return IntervalEstimates(value, low, high)
 
 

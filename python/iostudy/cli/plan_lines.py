@@ -85,8 +85,8 @@ def _describe_writes(study: Study) -> str:
     volume = estimate_volume(study)
     if not volume.peak_bytes:
         space = "files of its own"
-    known = f"; {written}" if volume.block_bytes and not volume.unknown else ""
-    return f"{study.describe_target()}: {space}, removed at the end{known}"
+    each = f"; {written}" if volume.block_bytes and not volume.unknown else ""
+    return f"{study.describe_target()}: {space}, removed at the end{each}"
 
 
 def _describe_decision(study: Study) -> str:

@@ -268,9 +268,8 @@ def _format_confirmation(labels: Mapping[str, Sequence[str]], blocks: int, recor
 
 def _format_checking(study: Study) -> str:
     count = format_count(len(study.configurations()), "configuration")
-    cost = ""
-    if study_restarts_service(study):
-        cost = ", with a restart of the cluster's daemons for each"
+    restart = ", with a restart of the cluster's daemons for each"
+    cost = restart if study_restarts_service(study) else ""
     return f"checking that the host takes {count}{cost}"
 
 

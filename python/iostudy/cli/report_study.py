@@ -201,7 +201,7 @@ def _require_study(name: str, folder: Path) -> Study:
 def run_items(
     planned: Sequence[PlannedItem], name: str, folder: Path, consent: Consent, seconds: float
 ) -> Iterator[RepeatedItem]:
-    """Run every study once within the time; an item whose study fails does not end the others."""
+    """Run every study once within the time; a study that fails does not end the others."""
     from iostudy.report.documents.field_report import RepeatedItem
 
     reports: dict[str, tuple[Report | None, str]] = {}

@@ -27,7 +27,7 @@ class DataVolume:
 
 
 def estimate_volume(study: Study) -> DataVolume:
-    """Estimate the volume of a study whose levels are all known, with all copies in a service."""
+    """Estimate the volume of a study without unknown levels, with all copies in a service."""
     spec = study.service_spec if study.starts_service else None
     configurations = study.configurations()
     trials = [(request, c) for request in study.workloads for c in configurations]

@@ -85,7 +85,7 @@ class ServiceRequest(Protocol):
 
     @property
     def make(self) -> Callable[[Path, LineHandler], Change]:
-        """Make the change that starts it for a working folder, and whose undo removes it."""
+        """Make the change that starts it for a working folder; its undo removes the service."""
 
     def find_service(self, change: Any) -> Service:
         """Return the service that such a change has started."""

@@ -1,7 +1,7 @@
 """Studies found by path, and the ready-made studies of the package, found by name.
 
 A file may have other ``sizes`` of its study: sections that replace those of the file. ``NAME-SIZE``
-is a study of its own, whose text is whole and names no size.
+is a study of its own: its text is whole and names no size.
 """
 
 from __future__ import annotations

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from iostudy.report.values import Report
 
 MOST_PAIRS = 1_000
-"""Rows of the table of pairs, whose number grows with the square of configurations."""
+"""Rows of the table of pairs, which grow with the square of the number of configurations."""
 
 
 class RankRange(UnderConfiguration):
