@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 import textwrap
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -154,6 +155,12 @@ def _differs(result: Result) -> bool:
     return result.verdict in (Verdict.BETTER, Verdict.WORSE)
 
 
+def _unit(table: FigureVerdicts) -> str:
+    """Return the unit of the figure, after its percentile if it is one: ``p99 us``."""
+    percentile = re.search(r"_(p[0-9.]+)$", table.figure.name)
+    return visible(f"{percentile[1]} {table.figure.unit}" if percentile else table.figure.unit)
+
+
 @dataclass(frozen=True)
 class _Shape:
     """Widths of the columns, which all tables of an answer share, and the margin of the plots."""
@@ -172,7 +179,7 @@ class _Shape:
         results = [result for table in answer.tables for result in table.results]
         labels = [visible(result.configuration) for result in results]
         heads = [visible(table.name) for table in answer.tables]
-        values = [*map(format_value, results), *(visible(t.figure.unit) for t in answer.tables)]
+        values = [*map(format_value, results), *map(_unit, answer.tables)]
         changes = [
             *(_change(result) for result in results),
             *(_against(table) for table in answer.tables),
@@ -191,7 +198,7 @@ class _Shape:
         """The workload, its unit, the baseline, and the axis."""
         cells = (
             _pad(_cut(visible(table.name), self.label + len(_GAP)), self.label + len(_GAP)),
-            visible(table.figure.unit).rjust(self.value),
+            _unit(table).rjust(self.value),
             _pad(_against(table), self.change),
             " " * self.verdict,
             self._axis(),
