@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from pydantic import ValidationError
 
-from iostudy.study import reference
+from iostudy.study import library, reference
 from iostudy.study.reference import Publication
 from iostudy.study.requests import build_request
 from iostudy.workloads import catalog
@@ -30,6 +30,15 @@ def test_the_workloads_and_figures_of_iostudys_own_are_called_so(name: str) -> N
         example = definition.options.model_validate(definition.example)
         assert definition.figure(figure.own or figure.figure, example).unit
         assert published.baseline_value(figure) is not None
+
+
+@pytest.mark.parametrize("name", reference.names())
+def test_what_answers_an_item_is_in_each_of_its_studies(name: str) -> None:
+    for item in reference.get(name).items:
+        for study in map(library.load_ready_made, item.studies):
+            labels = {own.label for own in study.configurations()}
+            assert set(item.configurations) <= labels, item.item
+            assert item.workload in ("", *(own.label for own in study.workloads)), item.item
 
 
 def test_r1_as_it_was_published() -> None:

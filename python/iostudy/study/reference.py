@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from functools import cache
 from pathlib import Path
+from typing import Literal
 
 from pydantic import Field, FiniteFloat, PositiveFloat, PositiveInt
 
@@ -57,12 +58,17 @@ class PublishedItem(StudySection):
     """An experiment or question of a publication, and the studies that repeat it.
 
     ``studies`` are ready-made ones, the best first: the next ones take its place on a host that
-    cannot run it. Without any, ``why_not`` says why. ``figures`` are own ones that answer it.
+    cannot run it. Without any, ``why_not`` says why. What answers the item is the part of the
+    report that ``section`` names, own ``figures`` of the baseline, or the verdicts of some
+    ``configurations``; by default the headline. ``workload`` names the only one that counts.
     """
 
     item: str
     studies: tuple[str, ...] = ()
+    section: Literal["", "limits", "volume"] = ""
     figures: tuple[str, ...] = ()
+    configurations: tuple[str, ...] = ()
+    workload: str = ""
     why_not: str = ""
 
 

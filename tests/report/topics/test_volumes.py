@@ -123,9 +123,9 @@ def test_the_section_names_a_slow_disk_and_the_effect_of_merging() -> None:
     assert section is not None
     text = " ".join(section.notes)
     assert "sdc is slower than 80 % of the median disk" in text
-    assert "writes moved 375 % of what 2 disks could" in text
-    assert "Each of its 300 requests/s became 4.00 of its disks. Merging made one of 2.00. " in text
-    assert "The disks completed 600/s, 30.0 times the random writes of one disk alone." in text
+    assert "writes moved 375 % of what 2 disks could in order, at 300 requests/s; " in text
+    assert "at random the disks could do 40.0/s. Each request became 4.00 of the disks. " in text
+    assert "Merging joined 2.00 to one, so that they completed 600/s." in text
     (table,) = section.tables
     assert table.rows[0][:6] == ("dfsio-write", "lvm-raid10", "write", "2", "40.0", "150")
     _, requests = section.folded

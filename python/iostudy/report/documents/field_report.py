@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
+from iostudy.report.base import OfConfiguration
 from iostudy.report.formatting import format_count, format_figure
 from iostudy.report.section import Document, Section, TextTable, make_table
+from iostudy.report.topics.bottlenecks import describe_limits
 from iostudy.report.topics.reference import (
     PUBLISHED_NOTE,
     build_publication,
@@ -16,11 +18,13 @@ from iostudy.report.topics.reference import (
     format_published_value,
 )
 from iostudy.report.topics.verdicts import (
+    Result,
     format_change,
     format_value,
     format_verdict,
     list_verdicts,
 )
+from iostudy.report.topics.volumes import describe_rate
 from iostudy.report.values import Report
 from iostudy.study.reference import PublishedItem
 
@@ -45,20 +49,34 @@ class RepeatedItem:
         """The answer of the study with its interval; without one the reason."""
         if self.report is None:
             return f"{'failed' if self.failed else 'not on this machine, because'} {self.note}"
-        intervals = () if "[" in self.report.headline else self._changes()
-        return " ".join((self.report.headline, *intervals, *self._figures()))
+        return " ".join(tuple(self._answers(self.report)) or tuple(_summarize(self.report)))
 
-    def _changes(self) -> Iterator[str]:
-        """Changes of the first workload, where the headline has none: ``after +1.0 % [-2, +4].``"""
-        assert self.report is not None
-        for table in list_verdicts(self.report.workloads)[:1]:
-            changes = (f"{own.configuration} {format_change(own)}" for own in table.results[1:4])
-            yield f"{table.figure.name} of {table.workload}: {'; '.join(changes)}."
+    def _answers(self, report: Report) -> Iterator[str]:
+        """Yield what the item asks for: a part of the report, own figures or some verdicts."""
+        item = self.item
+        if item.section == "volume" and report.volume:
+            yield from map(describe_rate, filter(self._is_asked, report.volume.rates))
+        elif item.section == "limits":
+            for limit in filter(self._is_asked, report.limits):
+                yield f"{limit.workload}, {limit.configuration}: {describe_limits(limit)}."
+        elif item.figures:
+            yield from self._figures(report)
+        elif item.configurations:
+            for table in list_verdicts(report.workloads):
+                asked = [own for own in table.results if own.configuration in item.configurations]
+                if asked and self.item.workload in ("", table.workload):
+                    changes = "; ".join(map(_describe_result, asked))
+                    against = f"against {table.results[0].configuration}"
+                    yield f"{table.figure.name} of {table.workload} {against}: {changes}."
 
-    def _figures(self) -> Iterator[str]:
+    def _is_asked(self, part: OfConfiguration) -> bool:
+        labels = self.item.configurations
+        of_workload = self.item.workload in ("", part.workload)
+        return of_workload and (not labels or part.configuration in labels)
+
+    def _figures(self, report: Report) -> Iterator[str]:
         """Own figures of the baseline that answer the item: ``create_bytes 71.0 B.``."""
-        assert self.report is not None
-        for workload in self.report.workloads:
+        for workload in report.workloads:
             for own in workload.others:
                 mean = own.means[0]
                 if own.figure.name in self.item.figures and mean.value is not None:
@@ -71,6 +89,18 @@ class RepeatedItem:
         """The bottleneck of the baseline on the first workload."""
         limits = self.report.limits if self.report else ()
         return limits[0].limit.value if limits else ""
+
+
+def _summarize(report: Report) -> Iterator[str]:
+    """Yield the headline, and the changes of the first workload if it has no interval."""
+    yield report.headline
+    for table in list_verdicts(report.workloads)[: 0 if "[" in report.headline else 1]:
+        changes = (f"{own.configuration} {format_change(own)}" for own in table.results[1:4])
+        yield f"{table.figure.name} of {table.workload}: {'; '.join(changes)}."
+
+
+def _describe_result(result: Result) -> str:
+    return f"{result.configuration} {format_change(result)} ({format_verdict(result)})"
 
 
 def build_field_report(name: str, items: Sequence[RepeatedItem]) -> Document:

@@ -265,7 +265,7 @@ def build_bottleneck_sections(workload: WorkloadReport, report: Report) -> Itera
         (
             {
                 report.noun: own.configuration,
-                "limited by": "; ".join(_describe_limits(own)),
+                "limited by": describe_limits(own),
                 "confidence": _describe_confidence(own),
                 "evidence": ", ".join(each.says for each in own.evidence)
                 + (f". {own.no_help}." if own.no_help else ""),
@@ -283,11 +283,12 @@ def build_bottleneck_sections(workload: WorkloadReport, report: Report) -> Itera
     )
 
 
-def _describe_limits(bottleneck: BottleneckReport) -> Iterator[str]:
+def describe_limits(bottleneck: BottleneckReport) -> str:
     """``the device sda, in 9 of 10 trials; unclear in 1``."""
     (first, most), *others = bottleneck.limits.items()
-    yield f"{_named(first, bottleneck.of)}, in {most} of {format_count(bottleneck.trials, 'trial')}"
-    yield from (f"{_named(limit)} in {trials}" for limit, trials in others)
+    trials = format_count(bottleneck.trials, "trial")
+    rest = (f"{_named(limit)} in {number}" for limit, number in others)
+    return "; ".join((f"{_named(first, bottleneck.of)}, in {most} of {trials}", *rest))
 
 
 def _describe_confidence(bottleneck: BottleneckReport) -> str:

@@ -232,7 +232,7 @@ def build_volume_section(report: Report) -> Section | None:
                 "requests/s": format_figure(rate.requests),
                 "at the disks": format_figure(rate.member_requests),
                 "completed": format_figure(rate.completed),
-                "one disk alone": format_figure(rate.expected_requests / rate.disks),
+                "expected at random": format_figure(rate.expected_requests),
             }
             for rate in found.rates
         ),
@@ -273,7 +273,7 @@ def build_volume_section(report: Report) -> Section | None:
     return Section(
         name="volume",
         title="Volume and disks",
-        notes=(_EXPLANATION, *_slow_members(found), *map(_describe_rate, found.rates)),
+        notes=(_EXPLANATION, *_slow_members(found), *map(describe_rate, found.rates)),
         tables=(rates,),
         folded=(members, devices),
     )
@@ -290,17 +290,16 @@ def _slow_members(found: VolumeReport) -> Iterator[str]:
         )
 
 
-def _describe_rate(rate: VolumeRateReport) -> str:
+def describe_rate(rate: VolumeRateReport) -> str:
     """Say what copies, merging and the number of disks made of the requests of the volume."""
     share = format_percent(rate.observed / rate.expected)
     copies = rate.member_requests / rate.requests if rate.requests else 0.0
     merged = rate.member_requests / rate.completed if rate.completed else 0.0
-    alone = rate.expected_requests / rate.disks
     return (
         f"{rate.workload}, {rate.configuration}: {rate.direction}s moved {share} of what "
-        f"{format_count(rate.disks, 'disk')} could. "
-        f"Each of its {format_figure(rate.requests)} requests/s became {format_figure(copies)} of "
-        f"its disks. Merging made one of {format_figure(merged)}. The disks completed "
-        f"{format_figure(rate.completed)}/s, {format_figure(rate.completed / alone)} times the "
-        f"random {rate.direction}s of one disk alone."
+        f"{format_count(rate.disks, 'disk')} could in order, at "
+        f"{format_figure(rate.requests)} requests/s; at random the disks could do "
+        f"{format_figure(rate.expected_requests)}/s. Each request became {format_figure(copies)} "
+        f"of the disks. Merging joined {format_figure(merged)} to one, so that they completed "
+        f"{format_figure(rate.completed)}/s."
     )

@@ -1,0 +1,42 @@
+"""Answers to the items of a field report: what each asks for, and not the headline alone."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from iostudy.report.documents.field_report import RepeatedItem
+from iostudy.study.reference import PublishedItem
+from tests.report.factory import build_report, factor, rows, study, study_row
+
+STUDY = study(factor("block.scheduler", "none", "bfq", "kyber"), workloads=("dfsio-write",))
+REPORT = build_report(
+    STUDY, study_row(STUDY), rows(STUDY, effects={("dfsio-write", "bfq"): -0.5}, blocks=20)
+)
+
+
+def answer(**asked: Any) -> str:
+    return RepeatedItem(PublishedItem(item="?", **asked), "iostudy run x", "", REPORT).answer
+
+
+def test_an_item_is_answered_by_the_headline_if_it_asks_for_nothing_else() -> None:
+    assert answer() == answer(section="volume")
+    assert answer().startswith(REPORT.headline)
+
+
+def test_an_item_is_answered_by_the_verdicts_that_it_asks_for() -> None:
+    text = answer(configurations=("bfq",))
+    assert text.startswith("aggregate of dfsio-write against none: bfq -")
+    assert text.endswith(" (worse by at least the margin).")
+    assert "kyber" not in text
+    assert answer(configurations=("bfq",), workload="other") == answer()
+
+
+def test_an_item_is_answered_by_the_figures_that_it_asks_for() -> None:
+    assert answer(figures=("exec_time",)).startswith("exec_time ")
+    assert answer(figures=("exec_time",)).endswith(" s under none, dfsio-write.")
+
+
+def test_an_item_is_answered_by_what_limited_each_configuration() -> None:
+    text = answer(section="limits")
+    assert text.startswith("dfsio-write, none: ")
+    assert "dfsio-write, kyber: " in text
