@@ -39,7 +39,8 @@ class SimulatedDisk:
     """A modelled drive with files, below a simulated host. The files begin at ``first_block``.
 
     ``volume`` makes it a volume over such drives: stripes, copies of each, sectors of a chunk, and
-    whether reads are balanced among copies or go to the first.
+    whether reads are balanced among copies or go to the first. ``last`` is its last drive, if it
+    differs from the others.
     """
 
     def __init__(
@@ -47,6 +48,7 @@ class SimulatedDisk:
         model: DriveModel,
         first_block: int,
         volume: tuple[int, int, int, bool] | None = None,
+        last: DriveModel | None = None,
     ) -> None: ...
     def size(self, path: str) -> int | None:
         """Return the size of a file in bytes; None if it is missing."""

@@ -83,6 +83,14 @@ def test_stripes_serve_more_random_reads_than_a_drive() -> None:
     assert striped.figures["iops"] > 2 * alone.figures["iops"]
 
 
+def test_a_failing_drive_slows_the_volumes_that_use_it() -> None:
+    failing = TEXT.replace("count: 4", "count: 4, last: failing-7k8")
+    healthy, slow = (run("reads", "lvm-striped", text).figures["iops"] for text in (TEXT, failing))
+    assert slow < 0.8 * healthy
+    unused = (run("reads", "lvm-one-disk", text).figures["iops"] for text in (TEXT, failing))
+    assert len(set(unused)) == 1
+
+
 def test_a_layout_without_a_simulation_is_refused() -> None:
     study = parse(TEXT.replace("lvm-striped", "lvm-raid5"), where="study.yaml", name="study")
     assert isinstance(study.target, SimulatedTarget)
@@ -93,10 +101,9 @@ def test_a_layout_without_a_simulation_is_refused() -> None:
     assert "use lvm-mirror, lvm-raid10 or md-raid10" in refused["lvm-raid5"].found
 
 
-def test_only_volumes_have_layouts_and_drives_are_equal() -> None:
+def test_only_volumes_have_layouts() -> None:
     for old, new, words in (
         ("simulated: true", "simulated: true\n    filesystem: ntfs", "filesystem"),
-        ("count: 4", "count: 4, last: failing-7k8", "drives of a simulated volume are equal"),
         ("count: 4", "count: 3", "needs at least 4 disks"),
     ):
         with pytest.raises(StudyError, match=words):

@@ -90,6 +90,7 @@ fn experiment(scheduler: SchedulerBuilder, drive: &Parameters, order: Order) -> 
         },
         tunables: Vec::new(),
         drive: drive.clone(),
+        last: None,
         layout: VolumeLayout::default(),
         host: Host::default(),
         files: (0..THREADS).map(file).collect(),

@@ -23,7 +23,9 @@ impl Experiment {
     /// A [`SimulationError`].
     pub fn run(&mut self, tick: &mut dyn FnMut(u64) -> bool) -> Result<Figures, SimulationError> {
         let (layout, settings) = (self.layout, self.settings);
-        let mut device = Volume::new(layout, settings, START, self.scheduler, &self.drive);
+        let last = self.last.as_ref().unwrap_or(&self.drive);
+        let drives = (&self.drive, last);
+        let mut device = Volume::new(layout, settings, START, self.scheduler, drives);
         for (name, text) in &self.tunables {
             device.write_tunable(name, text)?;
         }

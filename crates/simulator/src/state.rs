@@ -41,6 +41,8 @@ pub struct Experiment {
     pub tunables: Vec<(String, String)>,
     /// The drive, or each drive of a volume.
     pub drive: Parameters,
+    /// The last drive of a volume, if it differs from the others.
+    pub last: Option<Parameters>,
     /// The volume over such drives.
     pub layout: VolumeLayout,
     /// The host.

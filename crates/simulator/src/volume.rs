@@ -1,6 +1,7 @@
 //! A volume over drives with queues of their own: stripes, and copies of each.
 
 use std::collections::HashMap;
+use std::iter;
 
 use iostudy_drive::Parameters;
 use iostudy_schedulers::{Bio, Nanos, SchedulerBuilder, Settings, TunableError};
@@ -108,18 +109,22 @@ pub struct Volume {
 }
 
 impl Volume {
+    /// Make a volume over drives that are equal, but for the last one.
     pub fn new(
         layout: VolumeLayout,
         settings: Settings,
         start: Nanos,
         scheduler: SchedulerBuilder,
-        drive: &Parameters,
+        (drive, last): (&Parameters, &Parameters),
     ) -> Self {
-        let device = |_| Device::new(settings, start, scheduler, drive);
+        let count = layout.drives() as usize;
+        let drives = iter::repeat_n(drive, count - 1).chain([last]);
         Self {
             layout,
-            devices: (0..layout.drives()).map(device).collect(),
-            loads: vec![0; layout.drives() as usize],
+            devices: drives
+                .map(|own| Device::new(settings, start, scheduler, own))
+                .collect(),
+            loads: vec![0; count],
             parents: Vec::new(),
             free: Vec::new(),
             flushes: HashMap::new(),

@@ -26,6 +26,7 @@ fn run(jobs: Vec<Job>) -> Figures {
         settings: Settings::default(),
         tunables: Vec::new(),
         drive: Parameters::Disk(common::disk()),
+        last: None,
         layout: VolumeLayout::default(),
         host: Host::default(),
         files: vec![file(0), file(400_000)],

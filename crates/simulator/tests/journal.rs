@@ -43,6 +43,7 @@ fn run(threads: u64) -> Figures {
         settings: Settings::default(),
         tunables: Vec::new(),
         drive: Parameters::Disk(common::disk()),
+        last: None,
         layout: VolumeLayout::default(),
         host: Host::default(),
         files: vec![

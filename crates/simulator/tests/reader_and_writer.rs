@@ -63,6 +63,7 @@ fn experiment(scheduler: SchedulerBuilder, threads: Vec<Thread>) -> Experiment {
         settings: Settings::default(),
         tunables: Vec::new(),
         drive: Parameters::Disk(disk),
+        last: None,
         layout: VolumeLayout::default(),
         host: Host {
             memory: 64 << 20,

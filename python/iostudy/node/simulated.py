@@ -120,15 +120,21 @@ class SimulatedNode:
         }
 
     def _measure_members(self) -> list[dict[str, Any]]:
-        """Return the rates of one drive alone, for each of the equal drives of a volume."""
-        host, definition = self.host.alone(), workloads.get("io")
+        """Return the rates of each drive of a volume alone; equal ones are simulated once."""
+        models = self.target.models
+        rates = {model: self._measure_alone(model) for model in dict.fromkeys(models)}
+        names = drive_names(self.target.count)
+        return [{"device": name, **rates[model]} for name, model in zip(names, models, strict=True)]
+
+    def _measure_alone(self, model: str) -> dict[str, float]:
+        host, definition = self.host.alone(model), workloads.get("io")
         rates: dict[str, float] = {}
         for name, (options, figure, unit) in _MEMBER_RATES.items():
             size = min(_MEMBER_BYTES, self.target.size_bytes // 2)
             workload = definition.make(definition.options.model_validate({**options, "size": size}))
             figures = host.run(workload, {}, seed=0, label=name, tick=self.tick).measured.figures
             rates[name] = figures[figure] * unit
-        return [{"device": name, **rates} for name in drive_names(self.target.count)]
+        return rates
 
     @contextmanager
     def block(

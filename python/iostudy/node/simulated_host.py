@@ -58,8 +58,10 @@ class SimulatedHost:
     drive: Disk | Flash = field(init=False)
 
     def __post_init__(self) -> None:
-        loaded = load_drive(self.target.model)
-        object.__setattr__(self, "drive", scaling.scale(loaded, self.target.size_bytes))
+        object.__setattr__(self, "drive", self._load_drive(self.target.model))
+
+    def _load_drive(self, model: str) -> Disk | Flash:
+        return scaling.scale(load_drive(model), self.target.size_bytes)
 
     def run(
         self, workload: Workload, settings: Mapping[str, str], *, seed: int, label: str, tick: Tick
@@ -87,11 +89,17 @@ class SimulatedHost:
         if self.target.volume is None:
             return SimulatedDisk(model, first_block)
         layout = self.target.volume.with_settings(settings)
-        return SimulatedDisk(model, first_block, simulate_layout(layout, self.target.count))
+        volume = simulate_layout(layout, self.target.count)
+        stripes, copies, *_ = volume
+        # Fewer stripes leave the last drives unused.
+        if not self.target.last or stripes * copies < self.target.count:
+            return SimulatedDisk(model, first_block, volume)
+        last = DriveModel(drive_file.parameters(self._load_drive(self.target.last)))
+        return SimulatedDisk(model, first_block, volume, last)
 
-    def alone(self) -> SimulatedHost:
-        """Return the same host with a single drive."""
-        return replace(self, target=replace(self.target, volume=None, count=1))
+    def alone(self, model: str) -> SimulatedHost:
+        """Return the same host with a single drive of that model."""
+        return replace(self, target=SimulatedTarget(model, self.target.size_bytes))
 
     def setup(self, settings: Mapping[str, str], seed: int) -> SimulationSetup:
         """Return host and queue under these settings."""

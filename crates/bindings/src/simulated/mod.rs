@@ -25,6 +25,7 @@ type Counters = Vec<(&'static str, f64)>;
 #[pyclass(module = "iostudy._native")]
 pub struct SimulatedDisk {
     drive: Parameters,
+    last: Option<Parameters>,
     layout: VolumeLayout,
     files: FileTable,
 }
@@ -35,8 +36,13 @@ type Volume = (u32, u32, u32, bool);
 #[pymethods]
 impl SimulatedDisk {
     #[new]
-    #[pyo3(signature = (model, first_block, volume = None))]
-    fn new(model: &DriveModel, first_block: u64, volume: Option<Volume>) -> Self {
+    #[pyo3(signature = (model, first_block, volume = None, last = None))]
+    fn new(
+        model: &DriveModel,
+        first_block: u64,
+        volume: Option<Volume>,
+        last: Option<PyRef<'_, DriveModel>>,
+    ) -> Self {
         let drive = model.parameters().clone();
         let layout = volume.map_or_else(VolumeLayout::default, |own| VolumeLayout {
             stripes: own.0,
@@ -44,9 +50,14 @@ impl SimulatedDisk {
             chunk_sectors: own.2,
             balances_reads: own.3,
         });
-        let blocks = layout.capacity(Drive::new(drive.clone()).blocks());
+        let last = last.map(|own| own.parameters().clone());
+        let sizes = [Some(&drive), last.as_ref()];
+        let sizes = sizes.into_iter().flatten();
+        let smallest = sizes.map(|own| Drive::new(own.clone()).blocks()).min();
+        let blocks = layout.capacity(smallest.unwrap_or(0));
         Self {
             drive,
+            last,
             layout,
             files: FileTable::new(first_block, blocks),
         }
@@ -167,6 +178,7 @@ impl SimulatedDisk {
             settings: setup.settings(&self.drive)?,
             tunables: setup.tunables.clone(),
             drive: self.drive.clone(),
+            last: self.last.clone(),
             layout: self.layout,
             host: setup.host(),
             files: self.files.all().to_vec(),

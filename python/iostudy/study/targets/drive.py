@@ -129,16 +129,17 @@ class DriveMembers(MemberDisks):
         return f"{self.count} modelled drives {self.model} of {size}{last}"
 
     def simulate(self, layout: VolumeLayout) -> Target:
-        if self.last:
-            raise ValueError("drives of a simulated volume are equal; leave last out")
-        return SimulatedTarget(self.model, self.size, volume=layout, count=self.count)
+        return SimulatedTarget(
+            self.model, self.size, volume=layout, count=self.count, last=self.last or ""
+        )
 
 
 @dataclass(frozen=True)
 class SimulatedTarget(Target):
     """A drive on a virtual clock, below a simulated host: every figure is a prediction.
 
-    With a layout it is a volume over ``count`` such drives.
+    With a layout it is a volume over ``count`` such drives. ``last`` is the model of the last one,
+    if it differs from the others.
     """
 
     driver: ClassVar[Ref] = "iostudy.node.targets.simulated:SimulatedDriver"
@@ -150,6 +151,7 @@ class SimulatedTarget(Target):
     hosts: int = 1
     volume: VolumeLayout | None = None
     count: int = 1
+    last: str = ""
 
     @property
     def layout(self) -> VolumeLayout | None:
@@ -157,7 +159,7 @@ class SimulatedTarget(Target):
 
     @property
     def models(self) -> tuple[str, ...]:
-        return (self.model,) * self.count
+        return (self.model,) * (self.count - 1) + (self.last or self.model,)
 
     @property
     def made_levels(self) -> Mapping[str, str]:
@@ -179,7 +181,8 @@ class SimulatedTarget(Target):
         drive = f"a simulated drive {self.model} of {units.format_size(self.size_bytes)}"
         if self.layout is not None:
             drives = drive.replace("a simulated drive", f"{self.count} simulated drives")
-            return f"a volume {self.layout.describe()} on {drives}"
+            last = f", the last a {self.last}" if self.last else ""
+            return f"a volume {self.layout.describe()} on {drives}{last}"
         return drive if self.hosts == 1 else f"{self.hosts} hosts, each with {drive}"
 
     @property
