@@ -14,8 +14,8 @@ REPORT = build_report(
 )
 
 
-def answer(**asked: Any) -> str:
-    return RepeatedItem(PublishedItem(item="?", **asked), "iostudy run x", "", REPORT).answer
+def answer(**fields: Any) -> str:
+    return RepeatedItem(PublishedItem(item="?", **fields), "iostudy run x", "", REPORT).answer
 
 
 def test_an_item_is_answered_by_the_headline_if_it_asks_for_nothing_else() -> None:

@@ -55,21 +55,23 @@ class RepeatedItem:
         """Yield what the item asks for: a part of the report, own figures or some verdicts."""
         item = self.item
         if item.section == "volume" and report.volume:
-            yield from map(describe_rate, filter(self._is_asked, report.volume.rates))
+            yield from map(describe_rate, filter(self._is_selected, report.volume.rates))
         elif item.section == "limits":
-            for limit in filter(self._is_asked, report.limits):
+            for limit in filter(self._is_selected, report.limits):
                 yield f"{limit.workload}, {limit.configuration}: {describe_limits(limit)}."
         elif item.figures:
             yield from self._figures(report)
         elif item.configurations:
             for table in list_verdicts(report.workloads):
-                asked = [own for own in table.results if own.configuration in item.configurations]
-                if asked and self.item.workload in ("", table.workload):
-                    changes = "; ".join(map(_describe_result, asked))
+                selected = [
+                    own for own in table.results if own.configuration in item.configurations
+                ]
+                if selected and self.item.workload in ("", table.workload):
+                    changes = "; ".join(map(_describe_result, selected))
                     against = f"against {table.results[0].configuration}"
                     yield f"{table.figure.name} of {table.workload} {against}: {changes}."
 
-    def _is_asked(self, part: OfConfiguration) -> bool:
+    def _is_selected(self, part: OfConfiguration) -> bool:
         labels = self.item.configurations
         of_workload = self.item.workload in ("", part.workload)
         return of_workload and (not labels or part.configuration in labels)
