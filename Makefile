@@ -41,7 +41,7 @@ quickstart: ## set up, and run the first study
 	@$(MAKE) --no-print-directory -j 2 $(VENV)/.built
 	$(BIN)/iostudy run studies/quickstart.yaml
 
-extras: $(VENV)/.extras $(VENV)/.built ## install the plugins (fleet, hep, search, trace, watch) and figures
+extras: $(VENV)/.extras $(VENV)/.built ## install the plugins (fleet, hadoop, hep, search, trace, watch) and figures
 
 set-up: ## all that tests need; packages are installed while Rust is compiled
 	@$(MAKE) --no-print-directory -j 2 $(VENV)/.test $(VENV)/.built
@@ -107,14 +107,14 @@ diagnose: $(VENV)/.test $(VENV)/.built ## real bottlenecks and causes of noise, 
 	$(BIN)/pytest -m slow tests/diagnosis
 
 hadoop: $(VENV)/.test $(VENV)/.built ## the long tests of Hadoop's programs
-	$(BIN)/pytest -m slow tests/hadoop tests/workloads/hadoop tests/cli
+	$(BIN)/pytest -m slow tests/plugins/hadoop tests/cli
 
 hdfs: $(BIN)/iostudy-hdfs-mount ## build the program of `iostudy mount`
 
 hdfs-test: $(BIN)/iostudy-hdfs-mount $(VENV)/.test ## linters and tests of the HDFS mount, as root, with a real HDFS
 	cargo clippy $(HDFS_CARGO) --all-targets -- -D warnings
 	cargo test $(HDFS_CARGO)
-	$(BIN)/pytest -m slow tests/hdfs_mount
+	$(BIN)/pytest -m slow tests/plugins/hadoop/mount
 
 systems: $(VENV)/.test $(VENV)/.built ## a study on a network file system of a package, as root: MooseFS
 	tools/need $(TO_SERVE)

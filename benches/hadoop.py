@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from iostudy.errors import UsageError
-from iostudy.hadoop.software import artifacts, java
+from iostudy_hadoop.software import artifacts, java
 
 TASKS = 2
 

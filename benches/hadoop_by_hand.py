@@ -17,11 +17,11 @@ from pathlib import Path
 
 from benches.local_cluster import prepare_cluster
 from benches.ratio import format_ratio
-from iostudy.hadoop.client import Client
-from iostudy.hadoop.local.cluster import LocalCluster
-from iostudy.hadoop.shell import Shell
-from iostudy.hadoop.tools import dfsio
-from iostudy.workloads.hadoop.job import POLL
+from iostudy_hadoop.client import Client
+from iostudy_hadoop.local.cluster import LocalCluster
+from iostudy_hadoop.shell import Shell
+from iostudy_hadoop.tools import dfsio
+from iostudy_hadoop.workloads.job import POLL
 
 FILES, SIZE_MIB, ROUNDS = 2, 128, 10
 POLL_MS = 100

@@ -20,17 +20,17 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from tests.hadoop import webhdfs
+from tests.plugins.hadoop import webhdfs
 
 from benches.local_cluster import prepare_cluster
 from benches.ratio import format_ratio
-from iostudy.hadoop.existing.mountable import HdfsDirectory
-from iostudy.hadoop.local.cluster import LocalCluster
 from iostudy.settings import kinds
-from iostudy.settings.clusters.hdfs_mount import HdfsMount
-from iostudy.settings.clusters.hdfs_mount_options import MountOptions
 from iostudy.settings.transaction.transaction import Transaction
 from iostudy.units import KIB, MIB, format_size
+from iostudy_hadoop.existing.mountable import HdfsDirectory
+from iostudy_hadoop.local.cluster import LocalCluster
+from iostudy_hadoop.mount.mounted import HdfsMount
+from iostudy_hadoop.mount.options import MountOptions
 
 ROUNDS = 6
 FILE_BYTES = 512 * MIB

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from iostudy.hadoop.local.cluster import LocalCluster
-from iostudy.hadoop.software import artifacts, java
-from iostudy.hadoop.spec import ClusterSpec
+from iostudy_hadoop.local.cluster import LocalCluster
+from iostudy_hadoop.software import artifacts, java
+from iostudy_hadoop.spec import ClusterSpec
 
 
 def prepare_cluster(folder: Path) -> LocalCluster:

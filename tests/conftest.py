@@ -43,7 +43,7 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 pytest_plugins = [
     "tests.shared_resources",  # before fixtures that hold one
     "tests.fixtures_browser",
-    "tests.fixtures_hadoop",
+    *(["tests.plugins.hadoop.fixtures"] if find_spec("iostudy_hadoop") else []),
     "tests.fixtures_loop",
     "tests.fixtures_pauses",
     "tests.fixtures_program",
@@ -56,7 +56,14 @@ pytest_plugins = [
 ]
 
 # The core's unit tests pass without plugins. These are tests of a plugin, or of tools for all.
-PLUGINS = ("iostudy_fleet", "iostudy_hep", "iostudy_search", "iostudy_trace", "iostudy_watch")
+PLUGINS = (
+    "iostudy_fleet",
+    "iostudy_hadoop",
+    "iostudy_hep",
+    "iostudy_search",
+    "iostudy_trace",
+    "iostudy_watch",
+)
 HAS_ALL_PLUGINS = all(map(find_spec, PLUGINS))
 if not HAS_ALL_PLUGINS:
     collect_ignore = [

@@ -13,14 +13,19 @@ import signal
 import subprocess
 from collections.abc import Iterator
 from contextlib import suppress
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 
-from iostudy.hadoop import processes
 from iostudy.host.devices import disk_names, read_device
 from iostudy.host.mounts import read_mounts
 from tests.shared_resources import hold
+
+if find_spec("iostudy_hadoop"):
+    from iostudy_hadoop.processes import CLUSTER, UIDS
+else:
+    CLUSTER, UIDS = "IOSTUDY_CLUSTER", range(0)
 
 LOCK = "run.lock"
 _RUNS = "pytest-of-"
@@ -78,13 +83,13 @@ def _is_free(lock: Path) -> bool:
 def _find_processes(run: Path) -> list[int]:
     """Daemons of clusters below the folder, and iostudy with its state there."""
     below = os.fsencode(run) + b"/"
-    state, cluster = b"IOSTUDY_STATE_DIR=" + below, processes.CLUSTER.encode() + b"="
+    state, cluster = b"IOSTUDY_STATE_DIR=" + below, CLUSTER.encode() + b"="
     found = []
     for entry in Path("/proc").iterdir():
         if not entry.name.isdecimal() or int(entry.name) == os.getpid():
             continue
         with suppress(OSError):
-            if entry.stat().st_uid not in (os.geteuid(), *processes.UIDS):
+            if entry.stat().st_uid not in (os.geteuid(), *UIDS):
                 continue
             variables = (entry / "environ").read_bytes().split(b"\0")
             words = (entry / "cmdline").read_bytes()

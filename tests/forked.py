@@ -17,8 +17,6 @@ from pathlib import Path
 from subprocess import Popen
 from typing import Any, NoReturn
 
-from iostudy.hadoop import namespace
-
 _IMPORTED = (
     "altair",
     "iostudy.cli.main",
@@ -26,7 +24,7 @@ _IMPORTED = (
     "iostudy.cli.bench.command",
 )
 _CACHES_OF_SURROUNDINGS = (
-    ("iostudy.workloads.hadoop.nnthroughput", "_software"),
+    ("iostudy_hadoop.workloads.nnthroughput", "_software"),
     ("iostudy_trace.workload", "_load"),
 )
 _MOST_FILES = 1 << 20
@@ -106,8 +104,9 @@ def _forget_surroundings() -> None:
     Other caches hold results of pure functions, and what the installed plugins register.
     """
     # Connections to a cluster serve one process; these are closed, and kept from finalizers.
-    _inherited.extend(namespace._connectors.values())
-    namespace._connectors.clear()
+    if namespace := sys.modules.get("iostudy_hadoop.namespace"):
+        _inherited.extend(namespace._connectors.values())
+        namespace._connectors.clear()
     for module, function in _CACHES_OF_SURROUNDINGS:
         if module in sys.modules:
             getattr(sys.modules[module], function).cache_clear()

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import tomllib
 from importlib.metadata import EntryPoint, distribution
+from itertools import chain
 from pathlib import Path
 
 import pytest
@@ -36,14 +37,17 @@ PAGE = (ROOT / "docs" / "plugins.md").read_text("utf-8")
 @pytest.mark.all_plugins
 def test_every_plugin_of_the_repository_is_installed_with_its_words():
     assert [plugin.name for plugin in installed()] == [file.parent.name for file in FILES]
-    words = {
-        name: plugin.name
-        for plugin in installed()
-        for name in (*(command.name for command in plugin.commands), *plugin.workloads)
-    }
-    assert words == plugins._WORDS
-    sections = {key: plugin.name for plugin in installed() for key in plugin.sections}
-    assert sections == plugins._SECTIONS
+    for plugin in installed():
+        studies = (plugin.studies or ROOT / "none").glob("*.yaml")
+        words = {
+            *(command.name for command in plugin.commands),
+            *(path.stem for path in studies),
+            *chain(plugin.workloads, plugin.sections, plugin.targets, plugin.mounts),
+            *chain(plugin.kinds, plugin.changes, plugin.owners, plugin.formats),
+        }
+        begin = plugins._BEGINNINGS.get(plugin.name, ())
+        begun = {word for word in words if f"{word}.".startswith(begin)} if begin else set()
+        assert words - begun <= set(plugins._WORDS[plugin.name]) <= words
 
 
 def test_every_reference_is_what_it_says():

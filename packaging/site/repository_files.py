@@ -17,10 +17,11 @@ DOCUMENTS = ("CHANGELOG.md", "CONTRIBUTING.md", "LICENSE", "SECURITY.md")
 
 def on_files(files: Files, *, config: MkDocsConfig) -> Files:
     """Add the documents, the ready-made studies, and the script for search offline."""
-    studies = [f"studies/{path.name}" for path in sorted((ROOT / "studies").glob("*.yaml"))]
-    for name in (*DOCUMENTS, *studies):
-        source = str((ROOT / name).resolve())
-        files.append(File.generated(config, name, abs_src_path=source))
+    folders = (ROOT / "studies", *ROOT.glob("plugins/*/*/studies"))
+    studies = (path for folder in folders for path in sorted(folder.glob("*.yaml")))
+    sources = {name: ROOT / name for name in DOCUMENTS}
+    for name, source in (*sources.items(), *((f"studies/{own.name}", own) for own in studies)):
+        files.append(File.generated(config, name, abs_src_path=str(source.resolve())))
     script = str(Path(__file__).with_name(WORKER))
     files.append(File.generated(config, WORKER, abs_src_path=script))
     return files

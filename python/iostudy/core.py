@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from iostudy.plugins import Command, Plugin, Ref, installed, load
+from iostudy.plugins import Command, Plugin, Ref, installed, list_usable, load
 
 
 def _command(name: str, summary: str, attribute: str = "") -> Command:
@@ -54,13 +54,11 @@ _COMMANDS = (
     _command("drives", "List the modelled drives, or describe one with its sources."),
     _command("drive", "Use modelled drives as block devices; measure drives.", "app"),
     _command("schema", "Print the JSON Schema of study files, for editors."),
-    _command("hadoop", "Manage a Hadoop cluster on this machine.", "app"),
-    _command("mount", "Mount HDFS as a file system, read-only by default."),
 )
 CORE = Plugin("core", _COMMANDS)
 
 
-_BUILT_IN = ("iostudy.drives.plugin:PLUGIN", "iostudy.hadoop.plugin:PLUGIN")
+_BUILT_IN = ("iostudy.drives.plugin:PLUGIN",)
 """Plugins that the distribution of the core still holds."""
 
 
@@ -77,11 +75,11 @@ def built_in() -> tuple[Plugin, ...]:
 def find_undo(kind: str) -> tuple[Ref, Ref]:
     """Return the references of a kind of change and of an owner of attributes; "" for neither.
 
-    A plugin of others is only read if the kind is not the core's: it must not keep the core from
-    restoring what it changed.
+    A plugin that cannot be used must not keep the others from restoring what they changed;
+    UsageError names it if no other one has the kind.
     """
-    for find in (built_in, installed):
-        for plugin in find():
-            if kind in plugin.changes or kind in plugin.owners:
-                return plugin.changes.get(kind, ""), plugin.owners.get(kind, "")
+    for plugin in (*built_in(), *list_usable()):
+        if kind in plugin.changes or kind in plugin.owners:
+            return plugin.changes.get(kind, ""), plugin.owners.get(kind, "")
+    installed()
     return "", ""

@@ -6,16 +6,19 @@ installed in the folder of iostudy itself: what a user has elsewhere would run a
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache
 from importlib import import_module
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from iostudy.errors import UsageError
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
+    from pathlib import Path
 
 GROUP = "iostudy.plugins"
 API = 1
@@ -25,15 +28,21 @@ Ref = str
 """A name in a module, "package.module:name", that is imported at its first use."""
 
 _WORDS = {
-    "fleet": "fleet",
-    "watch": "watch",
-    "trace": "trace",
-    "root-events": "hep",
+    "fleet": ("fleet",),
+    "hadoop": (
+        *("hadoop", "mount", "edit-log", "hdfs-read-buffer", "hdfs-replication"),
+        *("noatime-and-limits-on-hadoop", "schedulers", "scheduler-tunables"),
+        *("scheduler-tunables-bfq", "scheduler-tunables-cfq", "scheduler-tunables-kyber"),
+    ),
+    "hep": ("root-events",),
+    "search": ("search", "design"),
+    "trace": ("trace",),
+    "watch": ("watch",),
 }
-"""Commands and workloads of this repository's plugins, with the plugin's name."""
+"""Commands, workloads, studies and their keys that this repository's plugins have."""
 
-_SECTIONS = {"search": "search", "design": "search"}
-"""Keys of study files that this repository's plugins have, with the plugin's name."""
+_BEGINNINGS = {"hadoop": ("hadoop.", "hadoop-", "hdfs:", "hdfs-", "mount.hdfs.")}
+"""Beginnings of workloads, settings, targets, mounts and kinds of changes."""
 
 
 @dataclass(frozen=True)
@@ -113,6 +122,9 @@ class Plugin:
     - ``checks``: references of functions that note what does not go together in a study
     - ``sections``: references of each `DesignKey` or `ServiceKey` (``iostudy.study.study_file``)
       by its key in study files
+    - ``formats``: references of each `PluginFormat` (``iostudy.persist.plugin_formats``) by the
+      beginning of its settings
+    - ``studies``: the folder of its ready-made studies
     - ``topics``: references of each `Topic` (``iostudy.report.plugin_topics``) by its key in
       report.json
     """
@@ -131,6 +143,8 @@ class Plugin:
     checks: tuple[Ref, ...] = ()
     sections: Mapping[str, Ref] = field(default_factory=dict)
     topics: Mapping[str, Ref] = field(default_factory=dict)
+    formats: Mapping[str, Ref] = field(default_factory=dict)
+    studies: Path | None = None
     api: int = API
 
 
@@ -147,6 +161,20 @@ def load(ref: Ref) -> Any:
 @cache
 def installed() -> tuple[Plugin, ...]:
     """Return the installed plugins by name; UsageError for one that cannot be used."""
+    plugins = tuple(map(_load_plugin, _entries()))
+    _require_distinct(plugins)
+    return plugins
+
+
+def list_usable() -> Iterator[Plugin]:
+    """Yield the installed plugins that can be used."""
+    for entry in _entries():
+        with suppress(UsageError):
+            yield _load_plugin(entry)
+
+
+@cache
+def _entries() -> tuple[EntryPoint, ...]:
     from importlib.metadata import distribution, distributions  # slow: most commands need none
 
     folder = str(distribution("iostudy").locate_file(""))
@@ -156,9 +184,7 @@ def installed() -> tuple[Plugin, ...]:
         for entry in each.entry_points
         if entry.group == GROUP
     }
-    plugins = tuple(_load_plugin(entries[name]) for name in sorted(entries))
-    _require_distinct(plugins)
-    return plugins
+    return tuple(entries[name] for name in sorted(entries))
 
 
 def _load_plugin(entry: EntryPoint) -> Plugin:
@@ -197,6 +223,7 @@ def _require_distinct(plugins: Iterable[Plugin]) -> None:
             "the service": plugin.services,
             "the section": plugin.sections,
             "the topic": plugin.topics,
+            "the format": plugin.formats,
         }
         for what in (f"{kind} {name}" for kind, own in names.items() for name in own):
             if what in owners:
@@ -205,16 +232,10 @@ def _require_distinct(plugins: Iterable[Plugin]) -> None:
 
 
 def find_missing(word: str) -> str:
-    """Return the command that installs the plugin of a command or workload; "" if none lacks."""
-    return _find_install(_WORDS.get(word))
-
-
-def find_missing_section(key: str) -> str:
-    """Return the command that installs the plugin of a study file's key; "" if none lacks."""
-    return _find_install(_SECTIONS.get(key))
-
-
-def _find_install(name: str | None) -> str:
+    """Return the command that installs the plugin of a word in a study or command; "" for none."""
+    named = (plugin for plugin, words in _WORDS.items() if word in words)
+    begun = (plugin for plugin, begin in _BEGINNINGS.items() if word.startswith(begin))
+    name = next(chain(named, begun), None)
     is_missing = name is not None and name not in {plugin.name for plugin in installed()}
     text = f"pip install 'iostudy[{name}]', the package iostudy-{name}, or `make extras` in a clone"
     return text if is_missing else ""

@@ -70,7 +70,7 @@ Mutation = Callable[[random.Random, str, str], str]
 def run(seconds: float, seed: int) -> list[AttackCount]:
     """Mutants of the ready-made studies, then the files of `hostile`, each once."""
     chance = random.Random(seed)
-    texts = [(library.FOLDER / f"{name}.yaml").read_text() for name in library.names()]
+    texts = [library.ready_file(name).read_text() for name in library.names()]
     counts = {name: AttackCount(f"studies: {name}") for name in MUTATIONS}
     for _ in attempts(seconds * 0.8, MOST_MUTANTS):
         name = chance.choice(list(MUTATIONS))

@@ -11,11 +11,11 @@ import pytest
 from iostudy.cli.bench import place
 from iostudy.cli.bench.place import find_place
 from iostudy.errors import StudyError, UsageError
-from iostudy.hadoop.spec import ClusterSpec
 from iostudy.node.service import ServiceDefinition
 from iostudy.study.targets.directory import DirectoryTarget
-from iostudy.study.targets.hdfs import HdfsTarget
 from iostudy.workloads.native import dfsio
+from iostudy_hadoop.spec import ClusterSpec
+from iostudy_hadoop.study.target import HdfsTarget
 
 ON_HADOOP = replace(dfsio.READ, name="hadoop.it", service="hadoop")
 ONE = ""

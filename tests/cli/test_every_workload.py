@@ -14,8 +14,8 @@ from iostudy.report.documents.bench import BenchReport
 from iostudy.report.render import json_
 from iostudy.workloads import catalog
 from iostudy.workloads.option_text import example_command, example_figures, format_flow
-from tests.hadoop import webhdfs
 from tests.json_schema import assert_conforms
+from tests.plugins.hadoop import webhdfs
 
 pytestmark = pytest.mark.child
 

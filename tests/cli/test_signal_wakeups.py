@@ -14,7 +14,7 @@ PROGRAM = """
 import fcntl, os, select, signal, subprocess, sys, tempfile, threading, time
 from iostudy.cli.signal_wakeups import signal_wakeups
 from iostudy.cli.signals import install_handlers
-from iostudy.hadoop.command import CommandLimits, run_command
+from iostudy_hadoop.command import CommandLimits, run_command
 
 def send_here():
     time.sleep(0.5)

@@ -13,9 +13,9 @@ from iostudy.settings import catalog, kinds
 from iostudy.settings.definitions.bdi import BdiDefinition
 from iostudy.settings.definitions.declared import CommandDefinition, TextFileDefinition
 from iostudy.settings.definitions.filesystem import FilesystemSettingDefinition
-from iostudy.settings.definitions.hadoop import HadoopDefinition
-from iostudy.settings.definitions.hdfs_mount import HdfsMountDefinition
 from iostudy.settings.definitions.volume import VolumeSettingDefinition
+from iostudy_hadoop.mount.settings import HdfsMountDefinition
+from iostudy_hadoop.properties.definition import HadoopDefinition
 from tests.crash.killer import VALUES
 
 pytestmark = [pytest.mark.root, pytest.mark.exclusive("host")]
@@ -56,7 +56,7 @@ def test_every_kind_there_is_gets_killed() -> None:
     """A kind that is not among the values would never be tried."""
     tried = {type(catalog.get(name)) for name in VALUES}
     # Made on the scratch disk; given to a cluster, killed in tests/cli; made in tests/vm;
-    # killed in tests/hdfs_mount, and in test_declared.py.
+    # killed in tests/plugins/hadoop/mount, and in test_declared.py.
     elsewhere = {
         CommandDefinition,
         TextFileDefinition,

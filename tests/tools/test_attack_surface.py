@@ -18,4 +18,4 @@ def test_a_new_file_and_a_needless_row_are_errors(
     monkeypatch.setattr(attack_surface, "_PYTHON", tmp_path)
     with pytest.raises(ValueError, match=r"deserializer: new\.py has no row") as caught:
         attack_surface.write_page()
-    assert "socket: hadoop/local/ports.py is in a row without need" in str(caught.value)
+    assert "child process: cli/child.py is in a row without need" in str(caught.value)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from iostudy.hadoop import processes
+from iostudy_hadoop import processes
 from tests.ended_runs import LOCK, clean_up
 
 pytestmark = pytest.mark.root

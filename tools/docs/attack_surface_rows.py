@@ -44,16 +44,16 @@ ROWS = (
     Row(
         Kind.SOCKET,
         "search for free ports of a local cluster",
-        ("hadoop/local/ports.py",),
+        ("iostudy_hadoop/local/ports.py",),
         "nobody: closed at once; the daemons that get them are in docs/hadoop.md",
     ),
     Row(
         Kind.SOCKET,
         "the loopback interface of a cluster's network namespace, and connections from within",
         (
-            "hadoop/local/namespace_holder.py",
-            "hadoop/namespace.py",
-            "hadoop/namespace_connector.py",
+            "iostudy_hadoop/local/namespace_holder.py",
+            "iostudy_hadoop/namespace.py",
+            "iostudy_hadoop/namespace_connector.py",
         ),
         "root and the user who started the cluster; the sockets between them have no name",
     ),
@@ -69,7 +69,7 @@ ROWS = (
         (
             "iostudy_fleet/options.py",
             "iostudy_fleet/deployment/probe.py",
-            "hadoop/existing/reachability.py",
+            "iostudy_hadoop/existing/reachability.py",
         ),
         "nobody: they do not listen",
     ),
@@ -131,7 +131,7 @@ ROWS = (
     Row(
         Kind.DESERIALIZER,
         "XML of Hadoop's site files",
-        ("hadoop/conf/configuration.py", "hadoop/conf/site_xml.py"),
+        ("iostudy_hadoop/conf/configuration.py", "iostudy_hadoop/conf/site_xml.py"),
         "the owner of `HADOOP_CONF_DIR`",
     ),
     Row(
@@ -164,7 +164,7 @@ ROWS = (
     Row(
         Kind.DESERIALIZER,
         "none: these write YAML and XML only",
-        ("persist/ansible.py", "persist/hadoop.py", "report/render/verdict_cases.py"),
+        ("persist/ansible.py", "iostudy_hadoop/site_files.py", "report/render/verdict_cases.py"),
         "nobody",
     ),
     Row(
@@ -194,11 +194,11 @@ ROWS = (
         Kind.CHILD,
         "Hadoop's programs and daemons",
         (
-            "hadoop/command.py",
-            "hadoop/local/confinement.py",
-            "hadoop/local/daemon.py",
-            "hadoop/namespace.py",
-            "hadoop/processes.py",
+            "iostudy_hadoop/command.py",
+            "iostudy_hadoop/local/confinement.py",
+            "iostudy_hadoop/local/daemon.py",
+            "iostudy_hadoop/namespace.py",
+            "iostudy_hadoop/processes.py",
             "workloads/native/mrbench_job.py",
         ),
         "the owner of `JAVA_HOME` and of the cache of the distribution",

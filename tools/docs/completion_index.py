@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 
+from iostudy.persist import formats
 from iostudy.settings import catalog as settings
+from iostudy.study import library
 from iostudy.workloads import catalog as workloads
 from iostudy.workloads.option_text import list_options
 from tools.docs.command_line import CommandLine, Parameter, list_commands
 
-SOURCES = {
+SOURCES: Mapping[tuple[str, str], str | list[str]] = {
     ("*", "study"): "studies",
+    ("persist", "form"): list(formats.names()),
     ("*", "on"): "devices",
     ("bench", "workload"): "workloads",
     ("bench", "option"): "workload_options",
@@ -37,6 +41,7 @@ def render_index() -> str:
             for name in workloads.names()
         },
         "settings": settings.names(),
+        "studies": library.names(),
     }
     return json.dumps(index, indent=1, ensure_ascii=False) + "\n"
 

@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Any
 
 INDEX = Path(__file__).with_name("completion.json")
-STUDIES = Path(__file__).parents[1] / "studies"
 BLOCK_DEVICES = Path("/sys/class/block")
 FILES = ":files"
 
@@ -108,8 +107,7 @@ def _from_source(
             options: list[str] = next((own for _, own in filter(None, known)), [])
             return dict.fromkeys((f"{name}=" for name in options), "")
         case "studies":
-            names = sorted(path.stem for path in STUDIES.glob("*.yaml"))
-            return {**dict.fromkeys(names, "ready-made study"), FILES: ""}
+            return {**dict.fromkeys(index["studies"], "ready-made study"), FILES: ""}
         case "devices":
             return {**dict.fromkeys(_device_names(), "block device"), FILES: ""}
         case _:

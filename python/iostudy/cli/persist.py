@@ -15,13 +15,14 @@ from iostudy.cli.console import print_text, say
 from iostudy.durable import write_whole
 from iostudy.errors import RecordError, UsageError
 from iostudy.folders import make_output_folder
-from iostudy.persist import fstab, places
+from iostudy.persist import formats, fstab, places
 from iostudy.persist.ansible import ROLE
-from iostudy.persist.formats import KEPT_KINDS, NOT_INSTALLED, Format, plan
 from iostudy.persist.install import install as write
 from iostudy.persist.plan import Artifact, PersistencePlan
 from iostudy.persist.request import DiskMatch, PersistRequest
+from iostudy.plugins import require_plugin_of
 from iostudy.study.declared_settings import declare_files
+from iostudy.study.names import require_known
 from iostudy.visible import visible
 
 Folder = Annotated[
@@ -31,9 +32,12 @@ Folder = Annotated[
     ),
 ]
 Form = Annotated[
-    Format | None,
+    str | None,
     typer.Option(
-        "--format", help="Format of the configuration.", show_default="all that are needed"
+        "--format",
+        metavar="|".join(formats.names()),
+        help="Format of the configuration.",
+        show_default="all that are needed",
     ),
 ]
 Label = Annotated[
@@ -61,9 +65,7 @@ Match = Annotated[
 ]
 Out = Annotated[
     Path | None,
-    typer.Option(
-        metavar="FOLDER", help="Write the Ansible role or the Hadoop site files into this folder."
-    ),
+    typer.Option(metavar="FOLDER", help="Write the role or the site files into this folder."),
 ]
 
 
@@ -87,21 +89,27 @@ def persist(
     unsafe_folders: UnsafeFolders = False,
 ) -> None:
     """Keep settings permanently: print the files, or install them."""
-    if install and form in NOT_INSTALLED:
-        raise _usage("to install on this host", *NOT_INSTALLED[form])
-    if out is not None and form not in NOT_INSTALLED:
-        raise _usage("to write files into a folder", "--out", f"give --format {_names_of_out()}")
+    printed = formats.describe_printed()
+    if form is not None:
+        require_plugin_of(form, where="--format")
+        require_known("format", form, formats.names(), where="--format", see="give one of these")
+    if install and form is not None and form in printed:
+        raise _usage("to install on this host", *printed[form])
+    if out is not None and form not in printed:
+        raise _usage(
+            "to write files into a folder", "--out", f"give --format {' or '.join(printed)}"
+        )
     declare_files()
     choice = replace(
         _choice(folder, label, on or []), match=match, present=places.read_present_disks()
     )
     if install and not (choice.proven or unproven):
         raise _unproven(choice)
-    rendered = plan(choice, form)
+    rendered = formats.plan(choice, form)
     for text in (*rendered.notes, *map(str, rendered.unsupported)):
         say(text)
     if len(rendered.unsupported) == len(choice.settings):
-        kinds = f": it keeps {KEPT_KINDS[form]} only" if form else ""
+        kinds = f": it keeps {formats.describe_kept(form)} only" if form else ""
         found = f"nothing that {f'--format {form}' if form else 'a file'} can keep{kinds}"
         raise _usage(f"to keep {choice.origin}", found, "see the reasons above")
     if install:
@@ -166,10 +174,6 @@ def _write_folder(rendered: PersistencePlan, folder: Path, *, unsafe_folders: bo
                 remedy="free space there, or name another folder",
             ) from error
     say(f"{len(rendered.artifacts)} files are in {folder}")
-
-
-def _names_of_out() -> str:
-    return " or ".join(NOT_INSTALLED)
 
 
 def _unproven(choice: PersistRequest) -> UsageError:

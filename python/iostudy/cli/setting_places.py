@@ -15,7 +15,7 @@ from iostudy.study.declared_settings import HOW_TO_DECLARE, declare_files
 from iostudy.study.names import require_known
 
 HERE = "."
-_SETTINGS_HINT = "`iostudy settings hadoop` lists those that matter to storage"
+_SETTINGS_HINT = "`iostudy settings` lists those that matter to storage"
 
 On = Annotated[
     list[str] | None,
@@ -37,7 +37,7 @@ def find_definition(name: str) -> SettingDefinition:
         reason = catalog.explain_unknown(name)
         if reason:
             raise usage_error(
-                "a setting of a Hadoop cluster", f"{name}: {reason}", _SETTINGS_HINT
+                "a setting of a plugin", f"{name}: {reason}", _SETTINGS_HINT
             ) from None
         if "/" in name:
             remedy = f"name the setting, and the place with --on {name}"

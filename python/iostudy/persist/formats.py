@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
-from typing import assert_never
 
 from iostudy.host.files import ROOT
 from iostudy.persist import ansible as role
-from iostudy.persist import declared, fstab, hadoop, limits, sysctl, tmpfiles, tuned, udev
+from iostudy.persist import declared, fstab, limits, sysctl, tmpfiles, tuned, udev
 from iostudy.persist.plan import PersistencePlan, UnsupportedSetting, add_provenance, merge_plans
+from iostudy.persist.plugin_formats import list_plugin_formats
 from iostudy.persist.request import DiskMatch, PersistedSetting, PersistRequest
 from iostudy.persist.tmpfiles import ATTRIBUTE
 
 
 class Format(StrEnum):
-    """A form that configuration can have."""
+    """A form that configuration can have; plugins add theirs (`plugin_formats.py`)."""
 
     UDEV = "udev"
     SYSCTL = "sysctl"
@@ -26,25 +26,16 @@ class Format(StrEnum):
     LIMITS = "limits"
     TUNED = "tuned"
     ANSIBLE = "ansible"
-    HADOOP = "hadoop"
 
 
-NOT_INSTALLED = {
-    Format.ANSIBLE: ("an Ansible role", "write it with --out and use it in a playbook"),
-    Format.HADOOP: ("site files of a Hadoop cluster", "merge them where the cluster is configured"),
-}
-"""Formats that are only printed: their name and their use."""
-
-KEPT_KINDS = {
+_KEPT_KINDS = {
     Format.UDEV: "block.*",
     Format.SYSCTL: "sysctl.* and files of /sys, such as thp.*",
     Format.FSTAB: "mount.*",
     Format.LIMITS: "limit.*",
     Format.TUNED: "block.*, sysctl.* and files of /sys, such as thp.*",
     Format.ANSIBLE: "block.*, sysctl.*, files of /sys such as thp.*, mount.* and limit.*",
-    Format.HADOOP: "hadoop.*",
 }
-"""The settings that each format can keep."""
 
 _EMPTY_ROOT = Path(os.devnull)
 """The root of an unconfigured host."""
@@ -83,14 +74,8 @@ _FILES = (
 _FSTAB = _Native(Format.FSTAB, ("mount",), lambda kept, _, root: fstab.plan(kept, root))
 _NATIVES = (*_FILES, _FSTAB)
 _FORM = {kind: native.form for native in _NATIVES for kind in native.kinds}
-_FORM[hadoop.KIND] = Format.HADOOP
 
-_HDFS_MOUNT = "mount.hdfs"
 _UNSUPPORTED_KINDS = {
-    _HDFS_MOUNT: (
-        "the server of the mount has it as long as it runs",
-        "give it to `iostudy mount` as an option",
-    ),
     "bdi": (
         "a mount without a block device has another number each time, so no rule can know it",
         "set [nfsrahead] in /etc/nfs.conf (nfs-utils 2.6), or block.read_ahead_kb of a disk",
@@ -109,51 +94,56 @@ _UNDO_INSTALLED = (
     "Undo: remove this file, or rename its backup FILE.iostudy-TIME to it; "
     "the earlier values return at the next boot."
 )
-_UNDO: dict[Format | None, str] = {
+_UNDO: Mapping[str, str] = {
     Format.TUNED: "Undo: activate another profile with tuned-adm, then remove this file.",
     Format.ANSIBLE: "Undo: the README.md of this role says what to remove from the hosts.",
-    Format.HADOOP: "Undo: remove these properties from the cluster's file and restart it.",
 }
 """How to undo files of a format, where it is more than to remove the file."""
 
 
-def plan(choice: PersistRequest, form: Format | None, root: Path = ROOT) -> PersistencePlan:
+def names() -> tuple[str, ...]:
+    """Return the names of all formats."""
+    return (*Format, *(name for name, form in list_plugin_formats().items() if form.plan))
+
+
+def describe_printed() -> Mapping[str, tuple[str, str]]:
+    """Return the formats that are only printed, with what they are and what to do with it."""
+    role = ("an Ansible role", "write it with --out and use it in a playbook")
+    others = {name: (form.what, form.use) for name, form in list_plugin_formats().items()}
+    return {Format.ANSIBLE: role, **{name: others[name] for name in names() if name in others}}
+
+
+def describe_kept(form: str) -> str:
+    """Return the settings that a format can keep."""
+    return _KEPT_KINDS[Format(form)] if form in _KEPT_KINDS else f"{form}.*"
+
+
+def plan(choice: PersistRequest, form: str | None, root: Path = ROOT) -> PersistencePlan:
     """Return all files that keep the choice in that format; None stands for each native one."""
-    choice = replace(choice, provenance=(*choice.provenance, _UNDO.get(form, _UNDO_INSTALLED)))
+    undo = {**_UNDO, **{name: own.undo for name, own in list_plugin_formats().items()}}
+    choice = replace(choice, provenance=(*choice.provenance, undo.get(form or "", _UNDO_INSTALLED)))
     planned = _plan_format(choice, form, root)
     files = tuple(add_provenance(file, choice.provenance) for file in planned.artifacts)
     return replace(planned, artifacts=files)
 
 
-def _plan_format(choice: PersistRequest, form: Format | None, root: Path) -> PersistencePlan:
+def _plan_format(choice: PersistRequest, form: str | None, root: Path) -> PersistencePlan:
     result = PersistencePlan(notes=choice.notes)
+    unsupported = _exclude_unsupported(choice.settings)
     match form:
         case Format.TUNED:
-            return result + _profile(choice, root) + _exclude_unsupported(choice.settings)
+            return result + _profile(choice, root) + unsupported
         case Format.ANSIBLE:
-            clusters = hadoop.exclude_from_host(_clusters(choice))
-            return result + _role(choice, root) + _exclude_unsupported(choice.settings) + clusters
-        case Format.HADOOP:
-            clusters = hadoop.plan(_clusters(choice), choice.origin, choice.provenance)
-            return (
-                result
-                + clusters
-                + _exclude_other_formats(choice.settings, form)
-                + _exclude_unsupported(choice.settings)
-            )
-        case None | Format.UDEV | Format.SYSCTL | Format.FSTAB | Format.LIMITS:
-            natives = [native for native in _NATIVES if form in (None, native.form)]
-            files = merge_plans(_plan_native(native, choice, root) for native in natives)
-            clusters = hadoop.exclude_from_host(_clusters(choice) if form is None else ())
-            return (
-                result
-                + files
-                + _exclude_other_formats(choice.settings, form)
-                + _exclude_unsupported(choice.settings)
-                + clusters
-            )
-        case unreachable:
-            assert_never(unreachable)
+            return result + _role(choice, root) + unsupported + _exclude_from_host(choice)
+        case str() if (own := list_plugin_formats().get(form)) and own.plan:
+            kept = [setting for setting in choice.settings if _kind(setting) == form]
+            files = own.plan(kept, choice.origin, choice.provenance)
+            return result + files + _exclude_other_formats(choice.settings, form) + unsupported
+    natives = [native for native in _NATIVES if form in (None, native.form)]
+    files = merge_plans(_plan_native(native, choice, root) for native in natives)
+    others = _exclude_other_formats(choice.settings, form)
+    from_host = _exclude_from_host(choice) if form is None else PersistencePlan()
+    return result + files + others + unsupported + from_host
 
 
 def _plan_native(native: _Native, choice: PersistRequest, root: Path) -> PersistencePlan:
@@ -166,9 +156,12 @@ def _select_settings(native: _Native, choice: PersistRequest) -> list[PersistedS
     return [setting for setting in choice.settings if _kind(setting) in native.kinds]
 
 
-def _clusters(choice: PersistRequest) -> list[PersistedSetting]:
-    """Select the settings of a Hadoop cluster."""
-    return [setting for setting in choice.settings if _kind(setting) == hadoop.KIND]
+def _exclude_from_host(choice: PersistRequest) -> PersistencePlan:
+    """Exclude settings of plugins' formats from a configuration of this host."""
+    forms = {name: form for name, form in list_plugin_formats().items() if form.plan}
+    found = ((setting.text, forms.get(_kind(setting))) for setting in choice.settings)
+    excluded = (UnsupportedSetting(text, own.reason, own.remedy) for text, own in found if own)
+    return PersistencePlan(unsupported=tuple(excluded))
 
 
 def _profile(choice: PersistRequest, root: Path) -> PersistencePlan:
@@ -192,31 +185,40 @@ def _role(choice: PersistRequest, root: Path) -> PersistencePlan:
     return unkept + PersistencePlan(artifacts=role.build_role(kept, edits, choice))
 
 
-def _exclude_other_formats(
-    kept: Iterable[PersistedSetting], form: Format | None
-) -> PersistencePlan:
+def _exclude_other_formats(kept: Iterable[PersistedSetting], form: str | None) -> PersistencePlan:
     """Return the settings of other formats than the requested one."""
-    others = {k: _FORM.get(_kind(k), form) for k in kept if form is not None}
+    others = {k: _find_form(k) or form for k in kept if form is not None}
     result = (
         UnsupportedSetting(k.text, f"--format {form} cannot hold it", f"use --format {other}")
         for k, other in others.items()
-        if other is not form
+        if other != form
     )
     return PersistencePlan(unsupported=tuple(result))
 
 
 def _exclude_unsupported(kept: Iterable[PersistedSetting]) -> PersistencePlan:
     """Return the settings that no format supports."""
-    lost = (setting for setting in kept if _kind(setting) not in _FORM)
+    others = {name: (own.reason, own.remedy) for name, own in list_plugin_formats().items()}
+    reasons = _UNSUPPORTED_KINDS | others
     return PersistencePlan(
         unsupported=tuple(
-            declared.explain(k)
-            or UnsupportedSetting(k.text, *_UNSUPPORTED_KINDS.get(_kind(k), _UNKNOWN))
-            for k in lost
+            declared.explain(k) or UnsupportedSetting(k.text, *reasons.get(_kind(k), _UNKNOWN))
+            for k in kept
+            if _find_form(k) is None
         )
     )
 
 
+def _find_form(setting: PersistedSetting) -> str | None:
+    """Return the name of the format of a setting; None if nothing can hold it."""
+    kind = _kind(setting)
+    own = list_plugin_formats().get(kind)
+    return kind if own and own.plan else _FORM.get(kind)
+
+
 def _kind(setting: PersistedSetting) -> str:
-    kind = ATTRIBUTE if tmpfiles.find_path(setting.name) else setting.name.partition(".")[0]
-    return _HDFS_MOUNT if setting.name.startswith(f"{_HDFS_MOUNT}.") else kind
+    """Return the family of a plugin's setting, ATTRIBUTE, or the first part of the name."""
+    if tmpfiles.find_path(setting.name):
+        return ATTRIBUTE
+    families = (own for own in list_plugin_formats() if setting.name.startswith(f"{own}."))
+    return next(families, setting.name.partition(".")[0])

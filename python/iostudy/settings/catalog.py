@@ -149,6 +149,8 @@ def get(name: str) -> SettingDefinition:
 def explain_unknown(name: str) -> str:
     """Return why a name of a plugin's family is no setting; empty if nothing is known of it."""
     families = (own for own in _families() if own.prefix and name.startswith(own.prefix))
+    if install := plugins.find_missing(name):
+        return f"its plugin is not installed; {install}"
     return next((family.explain(name) for family in families), "")
 
 

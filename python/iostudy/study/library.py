@@ -8,10 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 from iostudy.errors import StudyError, TargetError
+from iostudy.plugins import installed, require_plugin_of
 from iostudy.study.model import Study
 from iostudy.study.names import require_known
 from iostudy.study.parser import load, name_study, parse, read_file
@@ -26,8 +28,14 @@ FULL = "full"
 
 
 def names() -> tuple[str, ...]:
-    """The names of the files of ready-made studies."""
-    return tuple(sorted(path.stem for path in FOLDER.glob("*.yaml")))
+    """The names of the files of ready-made studies, also of plugins."""
+    return tuple(sorted(_files()))
+
+
+@cache
+def _files() -> Mapping[str, Path]:
+    folders = (FOLDER, *(plugin.studies for plugin in installed() if plugin.studies))
+    return {path.stem: path for folder in folders for path in folder.glob("*.yaml")}
 
 
 def find_size(name: str, size: str) -> str | None:
@@ -36,7 +44,7 @@ def find_size(name: str, size: str) -> str | None:
     A file without a full size is that size.
     """
     sized = f"{name}-{size}"
-    if size in _read_sizes(_ready_file(name)) or sized in names():
+    if size in _read_sizes(ready_file(name)) or sized in names():
         return sized
     return name if size == FULL else None
 
@@ -49,18 +57,18 @@ def load_study(given: str) -> Study:
     path = Path(given)
     if path.exists():
         return load(find_study(given))
-    return _load_sized(path if path.suffix else _ready_file(given)) or load(find_study(given))
+    return _load_sized(path if path.suffix else ready_file(given)) or load(find_study(given))
 
 
 def load_ready_made(name: str) -> Study:
     """The ready-made study of that name, whatever files the current folder has."""
-    path = _ready_file(name)
+    path = ready_file(name)
     return _load_sized(path) or load(path)
 
 
 def command_argument(name: str, text: str) -> str:
     """The argument of a command that means a study of this name and text: no file if ready-made."""
-    path = _ready_file(name)
+    path = ready_file(name)
     ready = path.read_text("utf-8") if name in names() else _sized_text(path)
     return name if ready == text else f"{name}.yaml"
 
@@ -82,12 +90,17 @@ def find_study(study: str) -> Path:
             where=study,
             remedy=f"{see}, such as {path.stem if path.stem in ready else 'quickstart'}",
         )
+    for word in (study, study.rpartition("-")[0]):
+        require_plugin_of(word, where=study)
     see += f": {', '.join(ready)}"
-    return _ready_file(require_known("study", study, ready, where="the command line", see=see))
+    return ready_file(require_known("study", study, ready, where="the command line", see=see))
 
 
-def _ready_file(name: str) -> Path:
-    return FOLDER / f"{name}.yaml"
+def ready_file(name: str) -> Path:
+    """The file of a ready-made study; for NAME-SIZE a path beside that of NAME."""
+    base, _, _ = name.rpartition("-")
+    found = _files()
+    return found.get(name) or found.get(base, FOLDER / name).with_name(f"{name}.yaml")
 
 
 def _read_sizes(path: Path) -> tuple[str, ...]:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from iostudy.errors import UsageError
-from iostudy.plugins import find_missing_section
+from iostudy.plugins import find_missing
 from iostudy.safe_path import read_named
 from iostudy.study import declared_settings
 from iostudy.study.combinations import Factor
@@ -135,7 +135,7 @@ def _varied(
         else:
             return key.parse(collector, (*path, name), value, workloads)
     keys = collector.source.values["without_root"] if path else collector.source.values
-    if "factors" not in given and not any(map(find_missing_section, map(str, keys))):
+    if "factors" not in given and not any(map(find_missing, map(str, keys))):
         collector.add_missing(path, type(section), ("factors",))
     return _factors(collector, (*path, "factors"), section.factors or {}, workloads), design
 

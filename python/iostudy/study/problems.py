@@ -11,7 +11,7 @@ from pydantic import BaseModel, TypeAdapter, ValidationError
 from pydantic_core import ErrorDetails
 
 from iostudy.errors import Problem, StudyError
-from iostudy.plugins import find_missing_section
+from iostudy.plugins import find_missing
 from iostudy.study.fields import OpenSection
 from iostudy.study.names import UnknownNameError
 from iostudy.study.source import Source, Step, format_value
@@ -88,7 +88,7 @@ class ProblemCollector:
             return self.model(path, model, values)
         names = model.names_by_key()
         for key in (key for key in values if key not in names):
-            if install := find_missing_section(str(key)):
+            if install := find_missing(str(key)):
                 self.add((*path, key), f"the plugin that has it is not installed; {install}")
             else:
                 self.note((*path, key), UnknownNameError("key", str(key), names), key)

@@ -162,5 +162,6 @@ def rebuild_change(kind: str, record: Record) -> Change:
             f"to undo a change of the kind {kind}",
             found="a kind or a record that this version of iostudy does not know",
             where="the journal",
-            remedy="run `iostudy restore` of the version that made the change",
+            remedy=plugins.find_missing(kind)
+            or "run `iostudy restore` of the version that made the change",
         ) from error

@@ -74,6 +74,8 @@ class MountRequest:
 
     def __post_init__(self) -> None:
         if self.kind is None:
+            if install := plugins.find_missing(self.source):
+                raise ValueError(f"the plugin of this mount is not installed; {install}")
             for option in _NOT_OWN.intersection((self.options or "").split(",")):
                 raise ValueError(f"the option {option} does not make a mount of the study")
             if unprotected := find_unprotected(self.options or ""):

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 
 from pydantic import Field, PlainValidator, create_model
 
+from iostudy.plugins import find_missing
 from iostudy.study.fields import StudySection
 from iostudy.study.targets.directories import MAX_DIRECTORIES, ComparedPlace, DirectoriesTarget
 from iostudy.study.targets.directory import DirectoryTarget
@@ -77,6 +78,8 @@ def parse_target(value: Any) -> Target:
     for beginning, key in list_plugin_targets().items():
         if key.parse is not None and value.strip().startswith(beginning):
             return key.parse(value)
+    if install := find_missing(value.strip()):
+        raise ValueError(f"the plugin of this target is not installed; {install}")
     if "://" in value:
         raise ValueError("targets are directories, disks, and folders in HDFS (hdfs://...)")
     return DirectoryTarget(short_path(Path(value)))

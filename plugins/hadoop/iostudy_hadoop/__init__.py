@@ -1,0 +1,63 @@
+"""Real Hadoop as a plugin: clusters, their settings and workloads."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from iostudy.plugins import Command, Plugin
+
+_WORKLOADS = "iostudy_hadoop.workloads"
+_CLUSTERS = "iostudy_hadoop.changes"
+_MOUNT_SETTINGS = "iostudy_hadoop.mount.kind"
+
+PLUGIN = Plugin(
+    "hadoop",
+    commands=(
+        Command("hadoop", "Manage a Hadoop cluster on this machine.", "iostudy_hadoop.cli:app"),
+        Command(
+            "mount",
+            "Mount HDFS as a file system, read-only by default.",
+            "iostudy_hadoop.mount.cli:mount",
+        ),
+    ),
+    workloads={
+        "hadoop.dfsio-write": f"{_WORKLOADS}.dfsio:WRITE",
+        "hadoop.dfsio-read": f"{_WORKLOADS}.dfsio:READ",
+        "hadoop.dfsio-append": f"{_WORKLOADS}.dfsio:APPEND",
+        "hadoop.dfsio-truncate": f"{_WORKLOADS}.dfsio:TRUNCATE",
+        "hadoop.dfsio-random-read": f"{_WORKLOADS}.dfsio:RANDOM_READ",
+        "hadoop.dfsio-backward-read": f"{_WORKLOADS}.dfsio:BACKWARD_READ",
+        "hadoop.dfsio-skip-read": f"{_WORKLOADS}.dfsio:SKIP_READ",
+        "hadoop.teragen": f"{_WORKLOADS}.terasort:GEN",
+        "hadoop.terasort": f"{_WORKLOADS}.terasort:SORT",
+        "hadoop.teravalidate": f"{_WORKLOADS}.terasort:VALIDATE",
+        "hadoop.wordcount": f"{_WORKLOADS}.wordcount:WORDCOUNT",
+        "hadoop.nnbench": f"{_WORKLOADS}.nnbench:HADOOP_NNBENCH",
+        "hadoop.nnthroughput": f"{_WORKLOADS}.nnthroughput:HADOOP_NNTHROUGHPUT",
+        "hadoop.mrbench": f"{_WORKLOADS}.mrbench:HADOOP_MRBENCH",
+    },
+    settings={
+        "mount.hdfs": "iostudy_hadoop.mount.settings:FAMILY",
+        "hadoop": "iostudy_hadoop.properties.family:FAMILY",
+    },
+    kinds={
+        "mount.hdfs": f"{_MOUNT_SETTINGS}:KIND",
+        "hadoop": "iostudy_hadoop.properties.kind:KIND",
+    },
+    changes={
+        "hadoop-cluster": f"{_CLUSTERS}.started_cluster:StartedCluster",
+        "hdfs-folder": f"{_CLUSTERS}.hdfs_folder:HdfsFolder",
+        "hdfs-mount": f"{_CLUSTERS}.hdfs_mount:HdfsMount",
+    },
+    owners={"hdfs-mount-settings": f"{_MOUNT_SETTINGS}:HdfsMountSettings"},
+    sections={"hadoop": "iostudy_hadoop.study.section:KEY"},
+    targets={"hdfs:": "iostudy_hadoop.study.target:KEY"},
+    mounts={"hdfs://": "iostudy_hadoop.mount.request:KIND"},
+    services={"hadoop": "iostudy_hadoop.service.request:SERVICE"},
+    formats={
+        "hadoop": "iostudy_hadoop.site_files:FORMAT",
+        "mount.hdfs": "iostudy_hadoop.site_files:MOUNT_FORMAT",
+    },
+    studies=Path(__file__).with_name("studies"),
+    checks=("iostudy_hadoop.study.check:check_hadoop",),
+)

@@ -1,1 +1,0 @@
-"""Hadoop's own benchmarks as workloads; what they print is read by `iostudy.hadoop`."""
