@@ -97,7 +97,7 @@ def find_study(study: str) -> Path:
 
 
 def ready_file(name: str) -> Path:
-    """The file of a ready-made study; for NAME-SIZE a path beside that of NAME."""
+    """The file of a ready-made study; for NAME-SIZE a path in the folder of NAME."""
     base, _, _ = name.rpartition("-")
     found = _files()
     return found.get(name) or found.get(base, FOLDER / name).with_name(f"{name}.yaml")
