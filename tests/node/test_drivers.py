@@ -15,29 +15,30 @@ from iostudy.node.targets.drivers import find_driver
 from iostudy.study.targets.directory import DirectoryTarget
 from iostudy.study.targets.disk import DiskRequest
 from iostudy.study.targets.section import parse_target
-from iostudy.study.targets.target import Target
+from iostudy.study.targets.target import Target, list_plugin_targets
 
 DRIVE = {"model": "ultrastar-7k8", "size": "16MiB"}
 EXAMPLES = (
     "/data",
-    "hdfs://namenode:8020/bench",
     {"directories": {"a": "/data", "b": "/mnt"}},
     {"loopback": {"size": "16MiB", "beside": {"b": "xfs"}}},
-    {"drive": {**DRIVE, "count": 2}},
-    {"drive": {**DRIVE, "simulated": True}},
     {"scratch": {"device": "/dev/sdz"}},
     {"volume": {"kind": "md-raid1", "devices": ["/dev/sdy", "/dev/sdz"]}},
     {"volume": {"kind": "md-raid1", "devices": {"loopback": {"size": "16MiB", "count": 2}}}},
+    {"drive": {**DRIVE, "count": 2}},
+    {"drive": {**DRIVE, "simulated": True}},
     {"volume": {"kind": "md-raid1", "devices": {"drive": {**DRIVE, "count": 2}}}},
 )
-TARGETS = [parse_target(example) for example in EXAMPLES]
+OF_PLUGINS = {"hdfs:": ("hdfs://namenode:8020/bench",)}
+KNOWN = [own for key, of in OF_PLUGINS.items() if key in list_plugin_targets() for own in of]
+TARGETS = [parse_target(example) for example in (*EXAMPLES, *KNOWN)]
 
 
 def _kinds(base: type[Target] = Target) -> Iterator[type[Target]]:
     """The kinds that a study file can have."""
     for own in base.__subclasses__():
         yield from _kinds(own)
-        if own.__module__.startswith("iostudy.") and not inspect.isabstract(own):
+        if own.__module__.startswith("iostudy") and not inspect.isabstract(own):
             yield own
 
 

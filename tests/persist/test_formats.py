@@ -74,6 +74,7 @@ def test_unsupported_setting_names_its_format(root):
     assert remedies["mount.atime@/data"] == "use --format fstab"
 
 
+@pytest.mark.all_plugins
 def test_cluster_properties_refer_to_the_hadoop_format(root):
     for form in (None, Format.ANSIBLE):
         unsupported = {u.what.partition(" ")[0]: u for u in planned(root, form).unsupported}

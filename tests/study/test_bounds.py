@@ -52,6 +52,7 @@ def test_a_load_of_more_levels_than_a_curve_needs_is_refused():
     assert "at most 100" in problem.message
 
 
+@pytest.mark.all_plugins
 def test_true_is_no_number_of_datanodes(monkeypatch):
     add_job(monkeypatch)
     (problem,) = problems(ON_HADOOP + "hadoop: {datanodes: true}\n")

@@ -50,11 +50,13 @@ def test_a_factor_and_the_limit_do_not_share_a_setting() -> None:
     assert problem.found == "cgroup.wbps"
 
 
+@pytest.mark.all_plugins
 def test_the_disks_of_a_cluster_are_out_of_reach() -> None:
     found = problems(GOOD.replace("/data/scratch", "hdfs://name:8020/bench") + LIMIT)
     assert any("limit its DataNodes instead" in problem.message for problem in found)
 
 
+@pytest.mark.all_plugins
 def test_the_daemons_of_a_cluster_are_out_of_reach(monkeypatch: pytest.MonkeyPatch) -> None:
     add_job(monkeypatch)
     found = problems(ON_HADOOP + LIMIT)

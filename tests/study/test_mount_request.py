@@ -44,12 +44,6 @@ def test_a_mount_is_one_of_the_directories() -> None:
     assert list_root_requirements(found) == ("mount filer:/export",)
 
 
-def test_hdfs_has_options_of_its_own() -> None:
-    found = read(study("{mount: 'hdfs://nn:8020/bench', at: /mnt/h, options: 'rdbuffer=64KiB'}"))
-    assert isinstance(found.target, DirectoriesTarget)
-    assert found.target.mounts["other"].kind is not None
-
-
 @pytest.mark.parametrize(
     ("other", "message"),
     [
@@ -66,12 +60,36 @@ def test_hdfs_has_options_of_its_own() -> None:
             (f"{{mount: 'filer:/x', at: /mnt/x, options: '{given}'}}", "always nosuid,nodev")
             for given in UNPROTECTED
         ),
-        ("{mount: 'hdfs://nn:8020/b', at: /mnt/x, type: fuse}", "has no type"),
-        ("{mount: 'hdfs://nn:8020/b', at: /mnt/x, options: buffer=1}", "is no option"),
-        ("{mount: 'hdfs://nn:8020/b', at: /mnt/x, options: rdbuffer=many}", "rdbuffer=many"),
-        ("{mount: 'hdfs://nn:8020/b', at: /mnt/x, options: 'rdbuffer=1,rdbuffer=2'}", "twice"),
-        ("{mount: 'hdfs://nn:8020/b', at: /mnt/x, options: block_size=1000}", "multiple of 512"),
-        ("{mount: 'hdfs://nn:8020/../b', at: /mnt/x}", "neither . nor .."),
+        pytest.param(
+            "{mount: 'hdfs://nn:8020/b', at: /mnt/x, type: fuse}",
+            "has no type",
+            marks=pytest.mark.all_plugins,
+        ),
+        pytest.param(
+            "{mount: 'hdfs://nn:8020/b', at: /mnt/x, options: buffer=1}",
+            "is no option",
+            marks=pytest.mark.all_plugins,
+        ),
+        pytest.param(
+            "{mount: 'hdfs://nn:8020/b', at: /mnt/x, options: rdbuffer=many}",
+            "rdbuffer=many",
+            marks=pytest.mark.all_plugins,
+        ),
+        pytest.param(
+            "{mount: 'hdfs://nn:8020/b', at: /mnt/x, options: 'rdbuffer=1,rdbuffer=2'}",
+            "twice",
+            marks=pytest.mark.all_plugins,
+        ),
+        pytest.param(
+            "{mount: 'hdfs://nn:8020/b', at: /mnt/x, options: block_size=1000}",
+            "multiple of 512",
+            marks=pytest.mark.all_plugins,
+        ),
+        pytest.param(
+            "{mount: 'hdfs://nn:8020/../b', at: /mnt/x}",
+            "neither . nor ..",
+            marks=pytest.mark.all_plugins,
+        ),
         ("[/mnt/x]", "write a directory"),
         ("{mount: 'filer:/x', at: /data}", "has two names"),
     ],

@@ -104,7 +104,9 @@ def test_further_disks_have_names_and_file_systems(disks, words):
         ("/data/scratch", "{loopback: {size: 1KiB}}", 2, ["too small", "16MiB"]),
         ("/data/scratch", "{loopback: {size: 2GiB, filesystem: ntfs}}", 2, ["file system", "xfs"]),
         ("/data/scratch", "{}", 2, ["give one of loopback"]),
-        ("/data/scratch", "hdfs://nn/", 2, ["name a folder"]),
+        pytest.param(
+            *("/data/scratch", "hdfs://nn/", 2, ["name a folder"]), marks=pytest.mark.all_plugins
+        ),
         ("/data/scratch", "s3a://b/", 2, ["directories, disks, and folders in HDFS"]),
         ("Does the scheduler matter?", "", 1, ["question"]),
     ],
@@ -299,6 +301,7 @@ def test_tracing_of_requests_is_true_or_false(value):
     assert only_problem(GOOD, text).line == len(text.splitlines())
 
 
+@pytest.mark.all_plugins
 def test_requests_are_traced_neither_without_root_nor_in_hdfs():
     text = GOOD + "telemetry:\n  block_latency: true\n"
     also = "without_root: {factors: {workload.direct: [true, false]}}\n"

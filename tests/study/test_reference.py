@@ -148,6 +148,7 @@ def test_invalid_files_of_published_figures_are_refused() -> None:
         Publication.model_validate({**fields, "expected": True})
 
 
+@pytest.mark.all_plugins
 def test_figures_of_the_modelled_program_are_references_of_a_workload():
     (create, *_) = (f for f in reference.get("R2").figures if f.figure == "create_rate")
     own = build_request("nnthroughput", catalog.get("nnthroughput").options())

@@ -36,6 +36,7 @@ def test_without_root_an_option_of_the_workload_varies() -> None:
     assert written("nnbench", HERE, user)["factors"] == {"workload.threads": [1, 4]}
 
 
+@pytest.mark.all_plugins
 def test_a_setting_of_write_back_varies_only_where_a_workload_writes_and_has_no_option() -> None:
     names = [each for each in catalog.names() if not catalog.get(each).only_simulated]
     proposed = {each: written(each, HERE, HOST)["factors"] for each in names}

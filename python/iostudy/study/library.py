@@ -90,8 +90,9 @@ def find_study(study: str) -> Path:
             where=study,
             remedy=f"{see}, such as {path.stem if path.stem in ready else 'quickstart'}",
         )
-    for word in (study, study.rpartition("-")[0]):
-        require_plugin_of(word, where=study)
+    if study not in ready:
+        for word in (study, study.rpartition("-")[0]):
+            require_plugin_of(word, where=study)
     see += f": {', '.join(ready)}"
     return ready_file(require_known("study", study, ready, where="the command line", see=see))
 

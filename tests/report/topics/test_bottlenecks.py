@@ -122,6 +122,7 @@ def test_reported_waits_of_a_workload_enter_its_diagnosis() -> None:
     assert of_before.serial == (tree, buffer)
 
 
+@pytest.mark.all_plugins
 def test_recorded_name_node_run_has_its_coverage_and_polling_threads() -> None:
     options = catalog.get("hadoop.nnthroughput").options()
     ground = build_trial_context({}, (), "hadoop.nnthroughput", options, {}, {"exec_time": 3.5})

@@ -111,6 +111,7 @@ def test_the_own_change_is_that_of_the_verdict() -> None:
     assert (own.blocks, own.unit) == (8, "MiB/s")
 
 
+@pytest.mark.all_plugins
 def test_hadoops_own_program_is_compared_with_the_figures() -> None:
     of = study_of("dfsio-write", "hadoop.dfsio-write")
     reference = report_of(of, trials(of)).reference
@@ -121,6 +122,7 @@ def test_hadoops_own_program_is_compared_with_the_figures() -> None:
     assert len(reference.figures) == 2 * len(build_publication("R1").figures)
 
 
+@pytest.mark.all_plugins
 def test_opens_with_a_log_are_compared_with_opens_without() -> None:
     """R2 publishes its opens as of no log, and a real name-node has one."""
     logs = factor("workload.logs", "log", "log, disk2:log")
