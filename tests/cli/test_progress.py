@@ -134,6 +134,7 @@ def test_off_a_terminal_there_is_a_line_a_block_with_the_time_left(tmp_path, mon
         ("block.scheduler: [none, bfq]", ""),
     ],
 )
+@pytest.mark.all_plugins
 def test_cost_of_preflight_is_printed(tmp_path, monkeypatch, factor, message):
     on_hadoop = TEXT.replace("dfsio-write", "hadoop.mrbench")
     text, _ = show(

@@ -94,6 +94,7 @@ def test_place_for_a_host_setting_is_refused():
         get(["sysctl.vm.swappiness"], ["/"])
 
 
+@pytest.mark.all_plugins
 def test_a_property_of_hadoop_is_described_and_belongs_to_no_host(capsys):
     settings(["hadoop.dfs.image.compress"])
     assert "read by the daemons, at their start" in " ".join(capsys.readouterr().out.split())

@@ -29,7 +29,9 @@ def weak_(program):
         ("run", "study.yaml", "--out", "weak/out"),
         ("power", "study.yaml", "--out", "weak/out"),
         ("selftest", "--target", "weak", "--out", "out"),
-        ("hadoop", "up", "--data-dir", "weak"),
+        pytest.param(
+            ("hadoop", "up", "--data-dir", "weak"), marks=pytest.mark.all_plugins, id="hadoop up"
+        ),
     ],
     ids=" ".join,
 )

@@ -63,7 +63,7 @@ def test_every_option_of_every_workload_has_a_description():
 
 @pytest.mark.parametrize("name", library.names())
 def test_every_ready_made_study_is_valid(name):
-    assert not errors((library.FOLDER / f"{name}.yaml").read_text())
+    assert not errors(library.ready_file(name).read_text())
 
 
 @pytest.mark.parametrize("example", EXAMPLES)

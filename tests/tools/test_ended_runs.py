@@ -10,8 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from iostudy_hadoop import processes
-from tests.ended_runs import LOCK, clean_up
+from tests.ended_runs import CLUSTER, LOCK, clean_up
 
 pytestmark = pytest.mark.root
 
@@ -25,7 +24,7 @@ def leave(run: Path) -> subprocess.Popen[bytes]:
     os.truncate(worker / "image", 4 << 20)
     subprocess.run(["mkfs.ext4", "-q", worker / "image"], check=True)
     subprocess.run(["mount", "-o", "loop", worker / "image", worker / "mount"], check=True)
-    marked = {**os.environ, processes.CLUSTER: "0123456789abcdef"}
+    marked = {**os.environ, CLUSTER: "0123456789abcdef"}
     return subprocess.Popen(["tail", "-f", worker / "image"], env=marked)
 
 
