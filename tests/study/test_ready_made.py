@@ -114,6 +114,7 @@ def test_a_size_that_is_no_mapping_is_a_problem_of_the_file(tmp_path: Path, size
 
 
 @pytest.mark.parametrize("name", reference.names())
+@pytest.mark.all_plugins
 def test_every_item_of_a_publication_names_studies_or_says_why_not(name: str) -> None:
     items = reference.get(name).items
     assert items
@@ -130,6 +131,7 @@ def test_the_table_of_studies_names_the_report_of_each() -> None:
         assert load_ready_made(name).reference in (None, report), name
 
 
+@pytest.mark.all_plugins
 def test_the_pages_run_studies_that_exist() -> None:
     run = re.compile(r"^    iostudy (?:run|simulate) ([\w-]+)(?= |$)", re.MULTILINE)
     named = {name: page for page in DOCS.rglob("*.md") for name in run.findall(page.read_text())}

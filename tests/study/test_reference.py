@@ -33,6 +33,7 @@ def test_the_workloads_and_figures_of_iostudys_own_are_called_so(name: str) -> N
 
 
 @pytest.mark.parametrize("name", reference.names())
+@pytest.mark.all_plugins
 def test_what_answers_an_item_is_in_each_of_its_studies(name: str) -> None:
     for item in reference.get(name).items:
         for study in map(library.load_ready_made, item.studies):
