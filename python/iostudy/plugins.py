@@ -122,7 +122,7 @@ class Plugin:
     - ``checks``: references of functions that note what does not go together in a study
     - ``sections``: references of each `DesignKey` or `ServiceKey` (``iostudy.study.study_file``)
       by its key in study files
-    - ``formats``: references of each `PluginFormat` (``iostudy.persist.plugin_formats``) by the
+    - ``formats``: references of each `PluginFormat` (``iostudy.persist.formats``) by the
       beginning of its settings
     - ``studies``: the folder of its ready-made studies
     - ``topics``: references of each `Topic` (``iostudy.report.plugin_topics``) by its key in

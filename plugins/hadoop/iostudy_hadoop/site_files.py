@@ -11,6 +11,7 @@ from itertools import groupby
 from pathlib import Path
 from xml.etree import ElementTree
 
+from iostudy.persist.formats import PluginFormat
 from iostudy.persist.plan import (
     MARK,
     Artifact,
@@ -18,7 +19,6 @@ from iostudy.persist.plan import (
     UnsupportedSetting,
     to_printable,
 )
-from iostudy.persist.plugin_formats import PluginFormat
 from iostudy.persist.request import PersistedSetting
 from iostudy_hadoop.conf.heaps import CLIENT_HEAP, DATANODE_HEAP, NAMENODE_HEAP
 

@@ -6,19 +6,21 @@ import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from functools import cache
 from pathlib import Path
 
+from iostudy import plugins
+from iostudy.core import registered
 from iostudy.host.files import ROOT
 from iostudy.persist import ansible as role
 from iostudy.persist import declared, fstab, limits, sysctl, tmpfiles, tuned, udev
 from iostudy.persist.plan import PersistencePlan, UnsupportedSetting, add_provenance, merge_plans
-from iostudy.persist.plugin_formats import list_plugin_formats
 from iostudy.persist.request import DiskMatch, PersistedSetting, PersistRequest
 from iostudy.persist.tmpfiles import ATTRIBUTE
 
 
 class Format(StrEnum):
-    """A form that configuration can have; plugins add theirs (`plugin_formats.py`)."""
+    """A form that configuration can have; plugins add theirs (`PluginFormat`)."""
 
     UDEV = "udev"
     SYSCTL = "sysctl"
@@ -41,6 +43,31 @@ _EMPTY_ROOT = Path(os.devnull)
 """The root of an unconfigured host."""
 
 Planner = Callable[[Sequence[PersistedSetting], PersistRequest, Path], PersistencePlan]
+
+
+@dataclass(frozen=True)
+class PluginFormat:
+    """How settings that begin with the format's name are kept, but not on this host.
+
+    - ``reason``, ``remedy``: why no file of this host holds them, and what to do instead
+    - ``plan``: a function of settings, their origin and its evidence; None if nothing keeps them
+    - ``what``, ``use``: what the format writes, and what to do with it
+    - ``undo``: how to undo it
+    """
+
+    reason: str
+    remedy: str
+    plan: Callable[[Sequence[PersistedSetting], str, Sequence[str]], PersistencePlan] | None = None
+    what: str = ""
+    use: str = ""
+    undo: str = ""
+
+
+@cache
+def list_plugin_formats() -> Mapping[str, PluginFormat]:
+    """Return the formats of plugins by name."""
+    found = (plugin.formats.items() for plugin in registered())
+    return {name: plugins.load(ref) for formats in found for name, ref in formats}
 
 
 @dataclass(frozen=True)
