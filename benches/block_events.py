@@ -29,9 +29,8 @@ from iostudy._native import FileJob
 from iostudy.host import stack
 from iostudy.host.devices import BlockDevice
 from iostudy.host.files import write_attribute
-from iostudy.host.tracefs import BLOCK_EVENTS
 from iostudy.job import JobSpec
-from iostudy.settings.trace_instance import TraceInstance
+from iostudy.settings.trace_instance import BLOCK_EVENTS, TraceInstance
 from iostudy.settings.transaction.transaction import Transaction
 from iostudy.telemetry.block_events import BlockEvents, CombinedRecorder
 from iostudy.telemetry.block_requests import BlockRequests

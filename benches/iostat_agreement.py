@@ -31,8 +31,7 @@ from typing import Self
 import numpy as np
 
 from iostudy._native import Reader
-from iostudy.telemetry.devices import compute_device_figures
-from iostudy.telemetry.iostat import EXTENDED_FIGURES
+from iostudy.telemetry.iostat import EXTENDED_FIGURES, compute_device_figures
 from iostudy.telemetry.samples import Samples
 from iostudy.telemetry.summary import Figures
 

@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from iostudy.host import mounts, tracefs
+from iostudy.host import mounts
 from iostudy.host.files import ROOT
+from iostudy.settings import trace_instance
 from tests.shared_resources import hold, is_last
 
 OURS = "iostudy-tests"
@@ -41,12 +42,12 @@ def tracing() -> Iterator[Path]:
 
 def _mounted() -> tuple[Path, bool]:
     """The path, and whether a worker of these tests mounted it."""
-    found = tracefs.find_tracefs()
+    found = trace_instance.find_tracefs()
     if found is not None:
         return found, OURS in _source(found)
-    path = ROOT / tracefs.DEFAULT_PATH
+    path = ROOT / trace_instance.DEFAULT_PATH
     mounted = subprocess.run(["mount", "-t", "tracefs", OURS, path], check=False)
-    if mounted.returncode or tracefs.find_missing_events(path):
+    if mounted.returncode or trace_instance.find_missing_events(path):
         pytest.skip("this kernel does not trace block requests")
     return path, True
 

@@ -13,7 +13,7 @@ from iostudy import extras
 from iostudy.errors import UsageError
 from iostudy.extras import EXTRAS, require_extra
 from iostudy.plugins import installed
-from iostudy.report.render.chart_library import library_path
+from iostudy.report.render.html import library_path
 
 ROOT = Path(__file__).parents[1]
 

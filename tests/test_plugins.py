@@ -25,8 +25,7 @@ from iostudy.report.plugin_topics import Topic
 from iostudy.study.mode import TRIALS, WINDOWS
 from iostudy.study.parser import parse
 from iostudy.study.study_file import DesignKey, ServiceKey
-from iostudy.study.targets.mount_request import MountKind
-from iostudy.study.targets.target import TargetKey
+from iostudy.study.targets.target import MountKind, TargetKey
 from iostudy.workloads.definition import WorkloadDefinition
 
 ROOT = Path(__file__).parents[1]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from iostudy.report.render.chart_library import bundle_library, library_path
+from iostudy.report.render.html import bundle_library, library_path
 
 
 def main() -> int:

@@ -46,14 +46,16 @@ _COMMANDS = (
     ),
     _command("selftest", "Check on this machine that known slow-downs are detected."),
     _command("doctor", "Show the storage stack, its faults and their remedies."),
-    _command("get", "Read settings of devices, mounts or the host."),
-    _command("set", "Change settings; `iostudy restore` undoes them.", "set_"),
+    Command("get", "Read settings of devices, mounts or the host.", "iostudy.cli.settings:get"),
+    Command("set", "Change settings; `iostudy restore` undoes them.", "iostudy.cli.settings:set_"),
     _command("restore", "Restore what `set` or a killed command has changed."),
     _command("settings", "List the settings, or describe some."),
     _command("workloads", "List the workloads, or describe one."),
     _command("drives", "List the modelled drives, or describe one with its sources."),
     _command("drive", "Use modelled drives as block devices; measure drives.", "app"),
-    _command("schema", "Print the JSON Schema of study files, for editors."),
+    Command(
+        "schema", "Print the JSON Schema of study files, for editors.", "iostudy.cli.init:schema"
+    ),
 )
 CORE = Plugin("core", _COMMANDS)
 

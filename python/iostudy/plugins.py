@@ -109,14 +109,14 @@ class Plugin:
     """What a distribution adds; ``iostudy-NAME`` and the extra NAME of iostudy install it.
 
     - ``workloads``: references of each `WorkloadDefinition` by its name
-    - ``settings``: references of each `SettingFamily` (``iostudy.settings.family``) by its name
+    - ``settings``: references of each `SettingFamily` (``iostudy.settings.definition``) by its name
     - ``kinds``: references of the `SettingKind` of each family
     - ``changes``: references of classes that undo a change, by their kind in a journal
     - ``owners``: references of classes that own attributes, by their kind in a journal
     - ``disks``: references of functions that prepare disks, by the word that a target has for them
     - ``targets``: references of each `TargetKey` (``iostudy.study.targets.section``) by its key or
       the beginning of its text
-    - ``mounts``: references of each `MountKind` (``iostudy.study.targets.mount_request``) by the
+    - ``mounts``: references of each `MountKind` (``iostudy.study.targets.target``) by the
       beginning of what is mounted
     - ``services``: references of each `ServiceDefinition` (``iostudy.node.service``) by its name
     - ``checks``: references of functions that note what does not go together in a study

@@ -2,8 +2,7 @@ import numpy as np
 import pytest
 from scipy import special
 
-from iostudy.analysis.boundaries import build_boundaries
-from iostudy.analysis.futility import predictive_probability
+from iostudy.analysis.boundaries import build_boundaries, predictive_probability
 from iostudy.analysis.spending import AnalysisMethod
 
 BOUNDARIES = build_boundaries(AnalysisMethod.ERROR_SPENDING, 5, 30, 0.05)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from iostudy.analysis.periodicity import LEVEL, find_period
+from iostudy.analysis.series import LEVEL, find_period
 
 
 def test_the_period_of_a_program_on_a_timer():

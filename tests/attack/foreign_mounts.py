@@ -13,9 +13,9 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from iostudy.errors import TargetError
-from iostudy.host.device_usage import find_uses
 from iostudy.host.devices import read_device
 from iostudy.host.mounts import read_mounts
+from iostudy.host.stack import find_uses
 from iostudy.host.topology import read_topology
 from iostudy.settings.definitions.filesystem import FILESYSTEM_TYPE
 from iostudy.settings.definitions.mount import ATIME

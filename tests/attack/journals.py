@@ -16,9 +16,9 @@ from pathlib import Path
 
 import pytest
 
+from iostudy.persist.places import read_committed_settings
 from iostudy.settings import kinds
 from iostudy.settings.change import ConflictPolicy
-from iostudy.settings.transaction.committed_settings import read_committed_settings
 from iostudy.settings.transaction.journal import Journal, JournalMode
 from iostudy.settings.transaction.recovery import restore_all, restore_kinds, restore_stale
 from tests.attack.campaign import AttackCount, attempts

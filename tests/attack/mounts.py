@@ -17,7 +17,7 @@ from iostudy.errors import IostudyError
 from iostudy.host.mounts import find_mounts_at
 from iostudy.settings.definitions.filesystem import OPTIONS
 from iostudy.settings.temporary_mount import TemporaryMount
-from iostudy.study.targets.mount_request import MountRequest
+from iostudy.study.targets.target import MountRequest
 from tests import attacker
 from tests.attack.campaign import AttackCount, attempts
 from tests.fixtures_loop import MIB

@@ -17,7 +17,7 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page
 
 from iostudy.analysis.verdict import Verdict
-from iostudy.report.render.write import write_report_files
+from iostudy.report.render.chart_files import write_report_files
 from iostudy.report.topics.verdicts import SlowRunsReport
 from iostudy.report.values import Report
 from iostudy.telemetry import summary

@@ -16,13 +16,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from iostudy.analysis.rule import Rule
-from iostudy.analysis.switchback.settling import RISK_SHARE, list_unsettled
 from iostudy.analysis.switchback.window_plan import (
     BIAS_SHARE,
     FEWEST_BLOCKS,
     JITTER,
+    RISK_SHARE,
     Rehearsal,
     count_blocks,
+    list_unsettled,
     plan_windows,
 )
 from iostudy.analysis.verdict import Verdict

@@ -14,13 +14,11 @@ from hypothesis import given
 from pydantic import Field
 from rich.console import Console
 
+from iostudy.cli.bench.command import parse_options
 from iostudy.cli.bench.json_output import build_document
-from iostudy.cli.bench.options import parse_options
-from iostudy.cli.bench.progress import ProgressLine, show_progress
-from iostudy.cli.bench.view import print_result
+from iostudy.cli.bench.view import ProgressLine, print_result, show_progress
 from iostudy.diagnosis.bottleneck import Bottleneck, Diagnosis, Finding
-from iostudy.diagnosis.confidence import Confidence
-from iostudy.diagnosis.evidence import Evidence
+from iostudy.diagnosis.evidence import Confidence, Evidence
 from iostudy.errors import UsageError
 from iostudy.node.protocol import TrialResult
 from iostudy.report.bars import BAR_LETTERS, format_bars
@@ -126,7 +124,7 @@ def test_off_a_terminal_nothing_is_shown(capsys):
 
 def test_progress_line_is_cleared_at_the_end(monkeypatch, capsys):
     console = Console(stderr=True, force_terminal=True, force_interactive=True, width=60)
-    monkeypatch.setattr("iostudy.cli.bench.progress.err", console)
+    monkeypatch.setattr("iostudy.cli.bench.view.err", console)
     with show_progress(replace(dfsio.WRITE, ticks_bytes=True)) as tick:
         assert tick(1 << 20)
     captured = capsys.readouterr()

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from iostudy.cli.check_json import CheckReport
+from iostudy.cli.check import CheckReport
 from iostudy.report.render import json_
 from tests.cli.program import LOOPBACK, study
 from tests.json_schema import assert_conforms

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from iostudy.cli import doctor_json, stack_tree
+from iostudy.cli import doctor
 from iostudy.cli.console import Branch
 from iostudy.cli.doctor import heading
 from iostudy.host.advice.finding import Certainty
@@ -32,9 +32,7 @@ OVERLAY = (
 
 def drawn(root: Path) -> list[str]:
     """The tree with two blanks a level."""
-    return [
-        line for branch in stack_tree.build_trees(read_topology(root)) for line in _lines(branch)
-    ]
+    return [line for branch in doctor.build_trees(read_topology(root)) for line in _lines(branch)]
 
 
 def _lines(branch: Branch, depth: int = 0) -> Iterator[str]:
@@ -89,10 +87,8 @@ def test_the_document_of_a_host_has_the_form_of_the_schema(
 ):
     root = host(tmp_path)
     facts = gather_facts(root=root, statvfs=lambda _: recorded.room())
-    document = doctor_json.build_document(
-        facts, evaluate_rules(facts), collect_inventory(root=root)
-    )
-    assert_conforms(json.loads(json.dumps(document)), json_.build_schema(doctor_json.DoctorReport))
+    document = doctor.build_document(facts, evaluate_rules(facts), collect_inventory(root=root))
+    assert_conforms(json.loads(json.dumps(document)), json_.build_schema(doctor.DoctorReport))
     assert {device["name"] for device in document["stack"]} >= set(
         document["host"]["block_devices"]
     )
@@ -102,7 +98,7 @@ def test_the_output_of_the_program_has_the_form_of_the_schema(program):
     done = program("doctor", "--json")
     assert done.returncode == 0, done.stderr
     document = json.loads(done.stdout)
-    assert_conforms(document, json_.build_schema(doctor_json.DoctorReport))
+    assert_conforms(document, json_.build_schema(doctor.DoctorReport))
     assert next(iter(document.items())) == ("schema", "iostudy.doctor/1")
     assert document["host"]["cpu"]["count"] >= 1
 

@@ -15,11 +15,10 @@ from rich.console import Console
 from iostudy.analysis.verdict import Verdict
 from iostudy.cli import console, progress
 from iostudy.cli.comparison_lines import ComparisonTable
-from iostudy.cli.live_view import LiveView
-from iostudy.cli.progress import HostCondition
+from iostudy.cli.progress import HostCondition, LiveView
 from iostudy.execution.listeners import Listener
 from iostudy.execution.session import prepare_session
-from iostudy.execution.switchback.confirmation import BLOCKS as CONFIRMED
+from iostudy.execution.switchback.runner import CONFIRMATION_BLOCKS as CONFIRMED
 from iostudy.node.fake import Disturbance, FakeNode
 from iostudy.report import bars
 from iostudy.results.comparisons import compare_configurations

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from iostudy.cli import check, nfs_suggestions
+from iostudy.cli import check
+from iostudy.cli.nfs_suggestions import suggest_nfs
 from iostudy.host.mounts import parse_mountinfo
 from iostudy.study import library
 from iostudy.study.parser import load, parse
@@ -25,9 +26,7 @@ LEFT_OUT = (
 
 
 def suggestions(name: str, mounts: bytes = MOUNTS) -> list[str]:
-    return list(
-        nfs_suggestions.suggest_nfs(load(library.find_study(name)), parse_mountinfo(mounts))
-    )
+    return list(suggest_nfs(load(library.find_study(name)), parse_mountinfo(mounts)))
 
 
 def test_suggestion_is_the_line_to_add():
@@ -43,10 +42,8 @@ def test_suggested_line_adds_the_factor_and_leaves_the_other_suggestions():
     added = text.replace("    4 local disks:", '    1 NFS disk: "/mnt/journal"\n    4 local disks:')
     study = parse(added, where="edit-log.yaml", name="edit-log")
     assert "1 NFS disk" in {own.label for own in study.configurations()}
-    assert list(nfs_suggestions.suggest_nfs(study, parse_mountinfo(MOUNTS))) == []
-    (line,) = nfs_suggestions.suggest_nfs(
-        study, parse_mountinfo(MOUNTS.replace(b"/mnt/a,b", b"/mnt/b"))
-    )
+    assert list(suggest_nfs(study, parse_mountinfo(MOUNTS))) == []
+    (line,) = suggest_nfs(study, parse_mountinfo(MOUNTS.replace(b"/mnt/a,b", b"/mnt/b")))
     assert line.startswith("NFS at /mnt/b is not used;")
     assert '`1 NFS filer: "/mnt/b"`' in line
 

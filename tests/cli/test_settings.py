@@ -11,9 +11,7 @@ import typer
 from rich.console import Console
 
 from iostudy.cli import console
-from iostudy.cli.get import get
-from iostudy.cli.set import set_
-from iostudy.cli.settings import settings
+from iostudy.cli.settings import get, set_, settings
 from iostudy.cli.workloads import workloads
 from iostudy.errors import UsageError
 from iostudy.settings import catalog

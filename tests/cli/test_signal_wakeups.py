@@ -12,7 +12,7 @@ import pytest
 
 PROGRAM = """
 import fcntl, os, select, signal, subprocess, sys, tempfile, threading, time
-from iostudy.cli.signal_wakeups import signal_wakeups
+from iostudy.cli.signals import signal_wakeups
 from iostudy.cli.signals import install_handlers
 from iostudy_hadoop.command import CommandLimits, run_command
 
@@ -71,7 +71,7 @@ def test_without_wakeups_it_would_be_handled_after_the_wait():
 
 WITHOUT_THREADS = """
 import threading
-from iostudy.cli.signal_wakeups import signal_wakeups
+from iostudy.cli.signals import signal_wakeups
 
 def refuse(thread):
     raise RuntimeError("can't start new thread")
@@ -90,7 +90,7 @@ def test_a_limit_of_threads_does_not_end_the_program():
 
 ENTERED_OFTEN = """
 import os, signal, threading
-from iostudy.cli.signal_wakeups import signal_wakeups
+from iostudy.cli.signals import signal_wakeups
 
 def used():
     files = len(os.listdir("/proc/self/fd"))

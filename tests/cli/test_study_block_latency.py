@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from iostudy.host import tracefs
 from iostudy.report.render import json_
+from iostudy.settings import trace_instance
 from iostudy.settings.trace_instance import PREFIX
 from tests.cli.program import Program
 from tests.json_schema import assert_conforms
@@ -71,7 +71,7 @@ def test_target_without_a_disk_fails_before_the_run(tracing: Path, program: Prog
 def test_without_tracefs_no_scratch_disk_is_created(
     program: Program, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(tracefs, "find_tracefs", lambda: None)
+    monkeypatch.setattr(trace_instance, "find_tracefs", lambda: None)
     program.write(ON_DISK)
     for done in (program("check", "study.yaml", "--full"), program.run_study()):
         assert done.returncode == 2

@@ -23,12 +23,12 @@ from types import FrameType
 from typing import Any
 
 import iostudy.settings
-from iostudy.host import mounts, tracefs
+from iostudy.host import mounts
 from iostudy.host.devices import read_device
 from iostudy.host.files import ROOT, read_attribute
 from iostudy.line_handler import ignore_line
 from iostudy.node.volume_sync import wait_for_sync
-from iostudy.settings import catalog, commands, kinds
+from iostudy.settings import catalog, commands, kinds, trace_instance
 from iostudy.settings.change import Setting
 from iostudy.settings.identity import ScratchIdentity
 from iostudy.settings.scratch.disk import LoopbackDisk
@@ -88,7 +88,7 @@ VOLUMES = "iostudy-"
 OTHERS_SECONDS = 60
 """Longest time for which something of a concurrent test may look like a leftover."""
 
-INSTANCES = ROOT / tracefs.DEFAULT_PATH / "instances"
+INSTANCES = ROOT / trace_instance.DEFAULT_PATH / "instances"
 
 
 def change_scheduler(loop: str) -> None:

@@ -14,11 +14,10 @@ import pytest
 from iostudy.errors import SettingError, TargetError
 from iostudy.host import mounts
 from iostudy.settings import kinds
-from iostudy.settings.scratch import filesystem_properties, steps
+from iostudy.settings.scratch import new_filesystem, steps
 from iostudy.settings.scratch.disk import ScratchDevice
 from iostudy.settings.scratch.filesystem import FILESYSTEMS, Filesystem, mkfs_program
-from iostudy.settings.scratch.filesystem_properties import ExtSuperblock
-from iostudy.settings.scratch.new_filesystem import NewFilesystem
+from iostudy.settings.scratch.new_filesystem import ExtSuperblock, NewFilesystem
 from iostudy.settings.transaction.transaction import Transaction
 from tests.fixtures_loop import MIB, loop_disk
 
@@ -182,4 +181,4 @@ def test_no_stripes_are_called_none(disk: str, tmp_path: Path) -> None:
         with Transaction() as transaction:
             transaction.apply(scratch, made)
             (setting,) = kinds.bind("filesystem.stripe_width", made.point)
-            assert setting.read() == filesystem_properties.NO_STRIPES
+            assert setting.read() == new_filesystem.NO_STRIPES

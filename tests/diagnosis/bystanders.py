@@ -23,9 +23,9 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from iostudy.diagnosis.bottleneck import Bottleneck, Diagnosis
-from iostudy.diagnosis.confidence import Confidence
 from iostudy.diagnosis.context import DiagnosisContext, collect_operating_points
 from iostudy.diagnosis.diagnose import diagnose
+from iostudy.diagnosis.evidence import Confidence
 from iostudy.node.conditions import NO_LIMIT, Conditions
 from iostudy.node.local import LocalNode
 from iostudy.study.combinations import Configuration

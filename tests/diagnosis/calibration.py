@@ -22,9 +22,9 @@ from statistics import fmean
 
 from iostudy.analysis.distributions import beta_cdf
 from iostudy.diagnosis.bottleneck import Bottleneck, Finding
-from iostudy.diagnosis.confidence import Confidence
 from iostudy.diagnosis.context import DiagnosisContext
 from iostudy.diagnosis.diagnose import diagnose
+from iostudy.diagnosis.evidence import Confidence
 from iostudy.telemetry.summary import TelemetrySummary
 from tests.calibration.rows import Row, markdown, placed
 from tests.diagnosis.model import Model, Run, build, change_capacity, draw_models

@@ -21,7 +21,7 @@ from iostudy.diagnosis.context import (
     SerialUsage,
     collect_operating_points,
 )
-from iostudy.telemetry.foreign_io import FOREIGN_KB
+from iostudy.telemetry.processes import FOREIGN_KB
 from iostudy.telemetry.summary import Figures, ForeignProcess, Submitter, TelemetrySummary
 from tests.diagnosis.synthetic import MACHINE, nfs_operations
 from tests.diagnosis.synthetic import disk as iostat

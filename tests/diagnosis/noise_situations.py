@@ -18,7 +18,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from iostudy.ledger.rows import TrialRow, TrialStatus
-from iostudy.node.memory import touch_free_memory
+from iostudy.node.caches import touch_free_memory
 from iostudy.results.noise_causes import NoiseCause, decompose_noise
 from iostudy.study.model import Study
 from iostudy.telemetry.covariates import FOREIGN_FIGURE

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from iostudy.diagnosis.bottleneck import Bottleneck, Diagnosis, Finding
-from iostudy.diagnosis.confidence import Confidence
+from iostudy.diagnosis.evidence import Confidence
 from tests.diagnosis.bystanders import JudgedTrial, Trial, build_table
 
 

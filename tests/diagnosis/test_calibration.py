@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from iostudy.diagnosis.bottleneck import Bottleneck
-from iostudy.diagnosis.confidence import Confidence
+from iostudy.diagnosis.evidence import Confidence
 from tests.diagnosis.calibration import PROMISED, Situation, judge, lower_bound
 from tests.diagnosis.model import Model
 

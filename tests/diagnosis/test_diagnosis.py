@@ -8,10 +8,9 @@ from dataclasses import asdict, replace
 import pytest
 
 from iostudy.diagnosis.bottleneck import Bottleneck, Diagnosis, Finding
-from iostudy.diagnosis.confidence import Confidence
 from iostudy.diagnosis.context import DiagnosisContext
 from iostudy.diagnosis.diagnose import diagnose
-from iostudy.diagnosis.evidence import Evidence
+from iostudy.diagnosis.evidence import Confidence, Evidence
 from iostudy.telemetry.summary import TelemetrySummary
 
 BUSY = Evidence("%util", "sda", 99.0, "%", "busy 99 % of the time")

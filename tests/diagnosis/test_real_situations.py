@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from iostudy.diagnosis.bottleneck import Bottleneck
-from iostudy.diagnosis.confidence import Confidence
+from iostudy.diagnosis.evidence import Confidence
 from tests.diagnosis.bystanders import judge_trials
 from tests.diagnosis.situations import (
     SITUATIONS,

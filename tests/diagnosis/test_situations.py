@@ -11,26 +11,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from iostudy.diagnosis.bottleneck import Bottleneck, Diagnosis
-from iostudy.diagnosis.confidence import Confidence, ConfidenceThresholds
 from iostudy.diagnosis.context import DiagnosisContext, SerialUsage
 from iostudy.diagnosis.diagnose import diagnose
-from iostudy.diagnosis.rules import (
-    cpu_quota,
-    first_touch,
-    memory,
-    network,
-    nfs_server,
-    processor,
-    rate_cap,
-    thermal_throttling,
-    writeback,
-)
-from iostudy.diagnosis.thresholds import (
+from iostudy.diagnosis.evidence import (
     ELASTICITY,
     MINIMUM_RUN_SECONDS,
     SHORT_RUN_SECONDS,
     UTILIZATION,
+    Confidence,
+    ConfidenceThresholds,
 )
+from iostudy.diagnosis.rules import memory, network, processor, rate_cap, writeback
 from iostudy.telemetry.summary import Submitter, TelemetrySummary
 from tests.diagnosis.synthetic import (
     DISK,
@@ -242,9 +233,9 @@ RAMPS: tuple[tuple[Bottleneck, ConfidenceThresholds, Callable[[float], Situation
         UTILIZATION,
         lambda x: Situation("", Bottleneck.CORE, workload=spinning(1) | {"%thread": x}),
     ),
-    (Bottleneck.FIRST_TOUCH, first_touch.COST, _touching),
-    (Bottleneck.FIRST_TOUCH, first_touch.HELD, _touching_some_time),
-    (Bottleneck.QUOTA, cpu_quota.THROTTLED, lambda x: one_figure(Bottleneck.QUOTA, "%quota", x)),
+    (Bottleneck.FIRST_TOUCH, writeback.COST, _touching),
+    (Bottleneck.FIRST_TOUCH, writeback.HELD, _touching_some_time),
+    (Bottleneck.QUOTA, processor.THROTTLED, lambda x: one_figure(Bottleneck.QUOTA, "%quota", x)),
     (
         Bottleneck.RECLAIM,
         memory.STALLED,
@@ -252,8 +243,8 @@ RAMPS: tuple[tuple[Bottleneck, ConfidenceThresholds, Callable[[float], Situation
     ),
     (Bottleneck.NETWORK, network.FULL, _full),
     (Bottleneck.NETWORK, network.LOST, _lost),
-    (Bottleneck.NFS, nfs_server.OUTSTANDING, _server),
-    (Bottleneck.HEAT, thermal_throttling.EVENTS, _throttled_cpu),
+    (Bottleneck.NFS, network.OUTSTANDING, _server),
+    (Bottleneck.HEAT, processor.EVENTS, _throttled_cpu),
     (Bottleneck.LOCK, ELASTICITY, _locked),
     (Bottleneck.LOG, ELASTICITY, _logged),
     (Bottleneck.FOREIGN, ELASTICITY, _foreign_cpu),

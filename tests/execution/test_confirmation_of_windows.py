@@ -12,7 +12,7 @@ from iostudy.cli.report_output import read_report
 from iostudy.errors import TrialError
 from iostudy.execution.listeners import Listener
 from iostudy.execution.session import prepare_session
-from iostudy.execution.switchback.confirmation import BLOCKS
+from iostudy.execution.switchback.runner import CONFIRMATION_BLOCKS
 from iostudy.node.fake import FakeNode
 from iostudy.report.render import json_, markdown
 from iostudy.study.parser import parse
@@ -70,7 +70,7 @@ def test_a_recommendation_is_confirmed(tmp_path):
     conduct(tmp_path, node)
     *_, rows = recorded(tmp_path)
     assert {row.configuration for row in rows} == {"none", "mq-deadline"}
-    assert len(rows) == 2 * BLOCKS
+    assert len(rows) == 2 * CONFIRMATION_BLOCKS
     assert confirmed(tmp_path).keys() == {"mq-deadline"}
     assert confirmed(tmp_path)["mq-deadline"].outcome is ConfirmationOutcome.AGREE
 
@@ -107,7 +107,7 @@ def test_an_undecided_confirmation_says_what_decides(tmp_path, monkeypatch):
     conduct(tmp_path, node)
     own = confirmed(tmp_path)["noop"]
     assert own.outcome is ConfirmationOutcome.UNDECIDED
-    assert own.blocks_needed > BLOCKS
+    assert own.blocks_needed > CONFIRMATION_BLOCKS
     text = plain(read_report(tmp_path))
     assert f"about {own.blocks_needed} blocks of whole trials would decide" in text
 
@@ -119,9 +119,9 @@ def test_listeners_see_the_confirmation_and_one_study(tmp_path):
     assert listener.events[:3] == [
         ("study", False),
         ("ended",),
-        ("confirmation", {"io": ("noop",)}, BLOCKS, 0),
+        ("confirmation", {"io": ("noop",)}, CONFIRMATION_BLOCKS, 0),
     ]
-    assert listener.events[3:] == [("trial", 2)] * 2 * BLOCKS
+    assert listener.events[3:] == [("trial", 2)] * 2 * CONFIRMATION_BLOCKS
 
 
 def test_an_interrupted_confirmation_is_resumed(tmp_path, capsys):
@@ -146,8 +146,8 @@ def test_an_interrupted_confirmation_is_resumed(tmp_path, capsys):
     printed = " ".join(capsys.readouterr().err.split())
     assert "windows are recorded already" in printed
     assert "confirming noop on io by 10 whole trials; 3 trials are recorded already" in printed
-    assert f"confirmation, block {BLOCKS}/{BLOCKS} io: " in printed
-    assert confirmed(tmp_path)["noop"].blocks == BLOCKS
+    assert f"confirmation, block {CONFIRMATION_BLOCKS}/{CONFIRMATION_BLOCKS} io: " in printed
+    assert confirmed(tmp_path)["noop"].blocks == CONFIRMATION_BLOCKS
 
 
 def test_a_failing_confirmation_leaves_a_report(tmp_path, monkeypatch):

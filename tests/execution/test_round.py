@@ -11,7 +11,7 @@ import pytest
 
 from iostudy.analysis.switchback.window_plan import WindowPlan
 from iostudy.execution.switchback.measure import HALVES, measure_pair, rehearse
-from iostudy.node.fake_run import NO_RESPONSE, FakeRun
+from iostudy.node.fake import NO_RESPONSE, FakeRun
 from iostudy.telemetry.recorder import Telemetry
 from iostudy.telemetry.samples import Samples
 from iostudy.telemetry.summary import TelemetrySummary

@@ -19,8 +19,7 @@ from iostudy.ledger import studies
 from iostudy.ledger.store import Ledger
 from iostudy.ledger.studies import read_study
 from iostudy.ledger.windows import WindowRecord
-from iostudy.node.fake import FakeNode
-from iostudy.node.fake_run import FakeResponse, FakeRun
+from iostudy.node.fake import FakeNode, FakeResponse, FakeRun
 from iostudy.study.parser import parse
 from iostudy.study.sections import DecisionMode
 from iostudy.workloads import catalog

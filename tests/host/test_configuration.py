@@ -10,7 +10,7 @@ from iostudy.host.configuration.sysctl import parse_sysctl
 from iostudy.host.configuration.tmpfiles import parse_tmpfiles
 from iostudy.host.configuration.udev import read_udev
 from iostudy.host.configuration.writers import read_writers
-from iostudy.host.reader import Reader
+from iostudy.host.files import Reader
 from tests.host.sysfs import add_disk, link, write
 
 SYSCTL = """\

@@ -4,9 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from iostudy.host.daemons import parse_role, read_daemons
-from iostudy.host.process_limits import OPEN_FILES
-from iostudy.host.reader import Reader
+from iostudy.host.files import Reader
+from iostudy.host.processes import OPEN_FILES, parse_role, read_daemons
 from tests.host.recorded import DATA_NODE, process
 
 

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from iostudy.host.device_usage import find_uses, is_claimed
 from iostudy.host.devices import read_device
+from iostudy.host.stack import find_uses, is_claimed
 from tests.fixtures_loop import loop_disk
 from tests.host.sysfs import SINGLE_QUEUE, add_disk, add_partition, stack_on, write
 

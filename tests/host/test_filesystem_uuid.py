@@ -2,8 +2,8 @@ from pathlib import Path
 
 import pytest
 
-from iostudy.host import filesystem_uuid as module
-from iostudy.host.filesystem_uuid import filesystem_uuid
+from iostudy.settings import filesystem_location as module
+from iostudy.settings.filesystem_location import filesystem_uuid
 from tests.device.mounted import filesystem, mounted
 
 UUID = "0f1e2d3c-4b5a-4697-8879-6a5b4c3d2e1f"

@@ -5,8 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from iostudy.cli.doctor_json import build_document
-from iostudy.cli.stack_tree import build_trees
+from iostudy.cli.doctor import build_document, build_trees
 from iostudy.host import inventory as host
 from iostudy.host.advice.gather import gather_facts
 from iostudy.host.advice.registry import evaluate_rules

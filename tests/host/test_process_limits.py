@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from iostudy.host.process_limits import OPEN_FILES, ResourceLimit, parse_limits
+from iostudy.host.processes import OPEN_FILES, ResourceLimit, parse_limits
 from tests.host.recorded import SAMPLES
 
 

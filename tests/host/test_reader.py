@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from iostudy.host import reader
+from iostudy.host import files
 from iostudy.host.configuration.writers import read_writers
-from iostudy.host.reader import Reader
+from iostudy.host.files import Reader
 
 
 @pytest.fixture
@@ -30,15 +30,15 @@ def test_special_files_are_not_read(folder: Path, tmp_path: Path) -> None:
 
 
 def test_a_file_is_read_in_pieces(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reader, "_PIECE_BYTES", 7)
+    monkeypatch.setattr(files, "_PIECE_BYTES", 7)
     (tmp_path / "file").write_text("0123456789" * 10)
-    assert reader.Reader().text(tmp_path / "file") == "0123456789" * 10
+    assert files.Reader().text(tmp_path / "file") == "0123456789" * 10
 
 
 def test_oversized_file_is_refused(
     folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(reader, "_LARGEST_BYTES", 30)
+    monkeypatch.setattr(files, "_LARGEST_BYTES", 30)
     (folder / "20-large.conf").write_text("#" * 31)
     given = Reader(tmp_path)
     assert [line.name for line in read_writers(given)] == ["vm.swappiness"]

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from iostudy.host.configuration.shell_writes import find_shell_writes
+from iostudy.host.configuration.programs import find_shell_writes
 
 THP = "/sys/kernel/mm/transparent_hugepage/enabled"
 RA = "/sys/block/{}/queue/read_ahead_kb"

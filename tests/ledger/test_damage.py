@@ -13,7 +13,7 @@ import pytest
 
 from iostudy.errors import LedgerError
 from iostudy.ledger import seal
-from iostudy.ledger.checksums import Head, checksum
+from iostudy.ledger.seal import Head, checksum
 from iostudy.ledger.store import FILE_NAME, Ledger
 from tests.attack import ledger as campaign
 from tests.ledger.test_store import ENDED, STUDY, TRIAL

@@ -6,7 +6,7 @@ import numpy as np
 import polars
 import pytest
 
-from iostudy.ledger.parquet import ParquetError, decode_samples, encode_samples
+from iostudy.ledger.samples import ParquetError, decode_samples, encode_samples
 from iostudy.telemetry.samples import Samples
 
 NAN = float("nan")

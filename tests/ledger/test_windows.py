@@ -7,8 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from iostudy.analysis.switchback.earlier_plan import EarlierPlan
-from iostudy.analysis.switchback.window_plan import WindowPlan
+from iostudy.analysis.switchback.window_plan import EarlierPlan, WindowPlan
 from iostudy.errors import IostudyError
 from iostudy.ledger.rows import PlanRow, WindowRow, average_windows
 from iostudy.ledger.store import Ledger

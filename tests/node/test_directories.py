@@ -11,9 +11,9 @@ import pytest
 
 from iostudy.errors import TargetError
 from iostudy.node.conditions import Conditions
-from iostudy.node.expected_mount import ExpectedMount
 from iostudy.node.local import LocalNode
 from iostudy.node.local_block import LocalBlock
+from iostudy.node.site import ExpectedMount
 from iostudy.storage_kind import StorageKind
 from iostudy.study.combinations import Configuration
 from iostudy.study.model import WorkloadRequest

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from iostudy.node.permission import Permission
-from iostudy.node.targets import disk_makers
-from iostudy.node.targets.disk_makers import prepare_disks
-from iostudy.node.targets.drivers import find_driver
-from iostudy.study.targets.directory import DirectoryTarget
+from iostudy.node.targets import made_disks
+from iostudy.node.targets.driver import find_driver
+from iostudy.node.targets.made_disks import prepare_disks
+from iostudy.study.targets.directories import DirectoryTarget
 from iostudy.study.targets.disk import DiskRequest
 from iostudy.study.targets.section import parse_target
 from iostudy.study.targets.target import Target, list_plugin_targets
@@ -77,7 +77,7 @@ def test_disks_are_made_by_word(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     )
     for maker in makers:
         monkeypatch.setattr(maker, lambda *given: requests.append(given) or [])
-    disk_makers._makers.cache_clear()
-    for word in disk_makers._makers():
+    made_disks._makers.cache_clear()
+    for word in made_disks._makers():
         prepare_disks(tmp_path, DiskRequest(word, 1 << 24, ("a", "b")))
     assert requests == [(tmp_path, 1 << 24, 2), (tmp_path, ("a", "b"), 1 << 24)]

@@ -31,7 +31,7 @@ from iostudy.errors import (
 )
 from iostudy.execution.validity import explain_disturbance
 from iostudy.host.stack import whole_stack
-from iostudy.node import caches, slow_step
+from iostudy.node import caches, stopwatch
 from iostudy.node.conditions import Callbacks, Conditions
 from iostudy.node.local import LocalNode
 from iostudy.node.permission import Permission
@@ -40,10 +40,10 @@ from iostudy.study.combinations import Configuration
 from iostudy.study.load_limit import LoadLimit
 from iostudy.study.requests import build_request as request_of
 from iostudy.study.sections import Validity
-from iostudy.study.targets.directory import DirectoryTarget
+from iostudy.study.targets.directories import DirectoryTarget
 from iostudy.study.targets.drive import DriveTarget
 from iostudy.study.targets.loopback import LoopbackTarget
-from iostudy.telemetry.foreign_io import compute_moved_kb, find_submitters
+from iostudy.telemetry.processes import compute_moved_kb, find_submitters
 from iostudy.telemetry.recorder import ProcRecorder
 from iostudy.units import MIB
 from iostudy.workloads import catalog
@@ -516,7 +516,7 @@ def test_progress_is_reported_and_can_end_a_trial(tmp_path, own_state):
 
 @pytest.mark.parametrize("call", ["write_dirty_pages", "drop_caches"])
 def test_a_slow_kernel_is_reported_before_the_trial(tmp_path, own_state, monkeypatch, call):
-    monkeypatch.setattr(slow_step, "SLOW_SECONDS", 0.01)
+    monkeypatch.setattr(stopwatch, "SLOW_SECONDS", 0.01)
     reported, own = threading.Event(), getattr(caches, call)
     monkeypatch.setattr(caches, call, lambda *given: reported.wait() and own(*given))
     with (

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from iostudy.node import memory
+from iostudy.node import caches
 from iostudy.units import MIB
 
 CHUNK = 64 * MIB
@@ -20,25 +20,25 @@ def mapped_kb() -> int:
 @pytest.fixture
 def meminfo(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     file = tmp_path / "meminfo"
-    monkeypatch.setattr(memory, "_MEMINFO", file)
+    monkeypatch.setattr(caches, "_MEMINFO", file)
     return file
 
 
 def test_so_much_is_touched_and_freed_again(meminfo: Path) -> None:
     meminfo.write_text("MemTotal: 9000000 kB\nMemFree:  1000000 kB\n")
     before = mapped_kb()
-    assert memory.touch_free_memory(3 * CHUNK + 1) == 3 * CHUNK
+    assert caches.touch_free_memory(3 * CHUNK + 1) == 3 * CHUNK
     assert mapped_kb() < before + CHUNK // 1024
 
 
 @pytest.mark.parametrize("wanted", [0, 1 << 40], ids=["all", "more than there is"])
 def test_a_tenth_of_the_free_memory_stays(meminfo: Path, wanted: int) -> None:
     meminfo.write_text(f"MemFree: {5 * CHUNK // 1024} kB\n")
-    assert memory.touch_free_memory(wanted) == 4 * CHUNK
+    assert caches.touch_free_memory(wanted) == 4 * CHUNK
 
 
 def test_every_page_is_touched() -> None:
-    (chunk,) = memory._chunks(1)
+    (chunk,) = caches._chunks(1)
     with chunk:
         resident = Path("/proc/self/smaps").read_text()
         assert chunk[CHUNK - 1] == 0
@@ -48,4 +48,4 @@ def test_every_page_is_touched() -> None:
 
 def test_without_free_memory_nothing_is_touched(meminfo: Path) -> None:
     meminfo.write_text("MemFree: 100 kB\n")
-    assert memory.touch_free_memory(CHUNK) == 0
+    assert caches.touch_free_memory(CHUNK) == 0

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from iostudy.node.resync_watch import ResyncWatch
+from iostudy.node.volume_sync import ResyncWatch
 from tests.host.sysfs import add_disk, stack_on, write
 
 MEMBER_KB = 1024

@@ -6,18 +6,18 @@ import threading
 
 import pytest
 
-from iostudy.node import slow_step
+from iostudy.node import stopwatch
 
 
 def test_a_slow_step_is_reported_while_it_waits(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(slow_step, "SLOW_SECONDS", 0.01)
+    monkeypatch.setattr(stopwatch, "SLOW_SECONDS", 0.01)
     reported, lines = threading.Event(), []
 
     def keep(line: str) -> None:
         lines.append(line)
         reported.set()
 
-    with slow_step.report_slow_step(keep, "dropping the page cache"):
+    with stopwatch.report_slow_step(keep, "dropping the page cache"):
         assert reported.wait()
     assert [line.partition(":")[0] for line in lines] == [
         "dropping the page cache takes over 10 ms"
@@ -26,7 +26,7 @@ def test_a_slow_step_is_reported_while_it_waits(monkeypatch: pytest.MonkeyPatch)
 
 def test_a_fast_step_is_not_reported() -> None:
     lines: list[str] = []
-    with slow_step.report_slow_step(lines.append, "writing out dirty pages"):
+    with stopwatch.report_slow_step(lines.append, "writing out dirty pages"):
         pass
     for timer in threading.enumerate():
         if isinstance(timer, threading.Timer):

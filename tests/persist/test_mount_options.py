@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from iostudy.persist import mount_options
+from iostudy.persist import fstab
 
 
 @pytest.mark.parametrize(
@@ -27,7 +27,7 @@ from iostudy.persist import mount_options
     ],
 )
 def test_option_replaces_the_one_it_contradicts(options, name, value, merged):
-    assert mount_options.merge(options, {name: value}) == merged
+    assert fstab.merge(options, {name: value}) == merged
 
 
 WORDS = st.sampled_from(["rw", "noatime", "relatime", "commit=9", "user_xattr", "x-systemd.a=b"])
@@ -35,8 +35,8 @@ WORDS = st.sampled_from(["rw", "noatime", "relatime", "commit=9", "user_xattr", 
 
 @given(st.lists(WORDS, unique=True), st.sampled_from(["noatime", "relatime", "strictatime"]))
 def test_merging_options_is_idempotent(words, atime):
-    once = mount_options.merge(",".join(words), {"mount.atime": atime, "mount.commit": "30"})
-    assert mount_options.merge(once, {"mount.atime": atime, "mount.commit": "30"}) == once
+    once = fstab.merge(",".join(words), {"mount.atime": atime, "mount.commit": "30"})
+    assert fstab.merge(once, {"mount.atime": atime, "mount.commit": "30"}) == once
     found = once.split(",")
     assert atime in found
     assert [w for w in found if w not in (atime, "commit=30")] == [

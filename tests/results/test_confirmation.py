@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from iostudy.results.comparisons import compare_configurations
-from iostudy.results.confirmation import select_confirmations
+from iostudy.results.recommendation import select_confirmations
 from tests.results.test_windows_rule import rows, study
 
 

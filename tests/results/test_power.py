@@ -7,7 +7,7 @@ import pytest
 from iostudy.execution.listeners import Listener
 from iostudy.ledger.rows import TrialRow, TrialStatus
 from iostudy.node.fake import FakeNode
-from iostudy.results.block_time import BlockTime, estimate_block_time
+from iostudy.results.continuation import BlockTime, estimate_block_time
 from iostudy.study.combinations import Configuration
 from tests.execution.test_runner import conduct
 

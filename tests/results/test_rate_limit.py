@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from iostudy.ledger.rows import TrialRow
-from iostudy.results.rate_limit import find_limited
+from iostudy.report.topics.caveats import find_limited
 from tests.report.factory import row
 
 KEY = ("dfsio-write", "bfq")

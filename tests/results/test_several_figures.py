@@ -10,7 +10,7 @@ import pytest
 
 from iostudy.analysis.verdict import Verdict
 from iostudy.ledger.rows import TrialRow
-from iostudy.persist.provenance import describe_provenance
+from iostudy.persist.winner import describe_provenance
 from iostudy.report.render import markdown
 from iostudy.report.render.verdict_cases import list_report_cases, render_junit, select_cases
 from iostudy.report.values import Report

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import pytest
 
-from iostudy.analysis.switchback.settling import RISK_SHARE
+from iostudy.analysis.switchback.window_plan import RISK_SHARE
 from iostudy.ledger.rows import BlockRow
 from iostudy.results.comparisons import compare_configurations, decision_rule
 from iostudy.study.parser import parse

@@ -12,7 +12,7 @@ from iostudy.settings import catalog
 from iostudy.settings.definition import Cost, Reach
 from iostudy.settings.definitions.filesystem import BLOCK_SIZE, DEFINITIONS, STRIPE_WIDTH
 from iostudy.settings.scratch.filesystem import FILESYSTEMS, Filesystem
-from iostudy.settings.scratch.filesystem_properties import ExtSuperblock, find_contradiction
+from iostudy.settings.scratch.new_filesystem import ExtSuperblock, find_contradiction
 
 QUIET = "lazy_itable_init=0,lazy_journal_init=0,nodiscard"
 

@@ -7,7 +7,7 @@ import pytest
 from iostudy.errors import TargetError
 from iostudy.settings.commands import is_installed
 from iostudy.settings.scratch.filesystem import Filesystem, mkfs_program
-from iostudy.settings.scratch.mkfs_dry_run import check_mkfs
+from iostudy.settings.scratch.new_filesystem import check_mkfs
 from iostudy.units import KIB, MIB
 
 pytestmark = pytest.mark.child

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from iostudy.errors import TargetError
-from iostudy.settings.scratch import signatures
+from iostudy.settings.scratch import steps
 from tests.fixtures_loop import loop_disk
 
 pytestmark = pytest.mark.root
@@ -71,10 +71,10 @@ def _lvm_crc(content: bytes) -> int:
 def test_a_signature(prepare: Callable[[Path], None], name: str) -> None:
     with loop_disk() as loop:
         node = Path("/dev") / loop
-        signatures.require_none(node)
+        steps.require_no_signature(node)
         prepare(node)
         before = node.read_bytes()
         with pytest.raises(TargetError) as error:
-            signatures.require_none(node)
+            steps.require_no_signature(node)
         assert name in str(error.value)
         assert node.read_bytes() == before

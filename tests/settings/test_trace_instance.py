@@ -9,9 +9,8 @@ from pathlib import Path
 import pytest
 
 from iostudy.errors import RestoreError, SettingError, UsageError
-from iostudy.host import tracefs
 from iostudy.host.devices import read_device
-from iostudy.settings import kinds
+from iostudy.settings import kinds, trace_instance
 from iostudy.settings.identity import boot_id
 from iostudy.settings.trace_instance import TraceInstance, TracePurpose
 from iostudy.settings.transaction.transaction import Transaction
@@ -34,7 +33,7 @@ def test_requests_of_its_devices_alone_are_noted_once_it_is_read(tracing, loop, 
         assert "[mono]" in text(change.path / "trace_clock")
         per_processor = int(text(change.path / "buffer_size_kb"))
         assert per_processor * os.cpu_count() == pytest.approx(64 * 1024, rel=0.05)
-        for name in tracefs.BLOCK_EVENTS:
+        for name in trace_instance.BLOCK_EVENTS:
             event = change.path / "events/block" / name
             assert text(event / "enable") == "1"
             assert text(event / "filter") == f"dev == {7 << 20 | minor}"
@@ -48,7 +47,7 @@ def test_requests_of_its_devices_alone_are_noted_once_it_is_read(tracing, loop, 
 def test_a_trace_of_all_devices_has_no_filter_and_only_events_that_exist(tracing, state_dir):
     purpose = TracePurpose("a trace", "", ("block_plug", "block_rq_insert", "block_no_such_event"))
     change = TraceInstance.prepare(None, purpose)
-    assert change.events == (*tracefs.BLOCK_EVENTS, "block_plug", "block_rq_insert")
+    assert change.events == (*trace_instance.BLOCK_EVENTS, "block_plug", "block_rq_insert")
     with Transaction() as transaction, transaction.apply_temporarily(change):
         events = change.path / "events/block"
         enabled = {path.parent.name for path in events.glob("*/enable") if text(path) == "1"}
@@ -129,19 +128,19 @@ def test_a_missing_requirement_is_reported_with_its_remedy(monkeypatch, tmp_path
     monkeypatch.setattr(os, "geteuid", lambda: 1000)
     assert "another user than root" in refused().found
     monkeypatch.setattr(os, "geteuid", lambda: 0)
-    monkeypatch.setattr(tracefs, "find_tracefs", lambda: None)
+    monkeypatch.setattr(trace_instance, "find_tracefs", lambda: None)
     assert "mount -t tracefs nodev /sys/kernel/tracing" in refused().remedy
-    monkeypatch.setattr(tracefs, "find_tracefs", lambda: tmp_path)
+    monkeypatch.setattr(trace_instance, "find_tracefs", lambda: tmp_path)
     assert "no block_rq_issue, block_rq_requeue, block_rq_complete" in refused().found
-    for name in tracefs.BLOCK_EVENTS:
+    for name in trace_instance.BLOCK_EVENTS:
         (tmp_path / "events/block" / name).mkdir(parents=True)
         (tmp_path / "events/block" / name / "format").touch()
     assert "no block device" in refused().found
 
 
 def test_an_instance_below_debugfs_is_found(tmp_path):
-    assert tracefs.find_tracefs(tmp_path) is None
+    assert trace_instance.find_tracefs(tmp_path) is None
     (tmp_path / "sys/kernel/debug/tracing/instances").mkdir(parents=True)
-    assert tracefs.find_tracefs(tmp_path) == tmp_path / "sys/kernel/debug/tracing"
+    assert trace_instance.find_tracefs(tmp_path) == tmp_path / "sys/kernel/debug/tracing"
     (tmp_path / "sys/kernel/tracing/instances").mkdir(parents=True)
-    assert tracefs.find_tracefs(tmp_path) == tmp_path / "sys/kernel/tracing"
+    assert trace_instance.find_tracefs(tmp_path) == tmp_path / "sys/kernel/tracing"

@@ -8,7 +8,7 @@ import pytest
 
 from iostudy.errors import TargetError
 from iostudy.settings.commands import CommandError
-from iostudy.settings.scratch.volume import modules
+from iostudy.settings.scratch.volume import manager
 from iostudy.settings.scratch.volume.layout import VolumeLayout
 from tests.host.sysfs import write
 
@@ -20,9 +20,9 @@ def kernel(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     def refuse(*command: str) -> str:
         raise CommandError(" ".join(command))
 
-    monkeypatch.setattr(modules.commands, "run", refuse)
+    monkeypatch.setattr(manager.commands, "run", refuse)
     write(tmp_path / "proc/sys/kernel/osrelease", "6.18.0-none\n")
-    monkeypatch.setattr(modules, "ROOT", tmp_path)
+    monkeypatch.setattr(manager, "ROOT", tmp_path)
     return tmp_path
 
 
@@ -41,11 +41,11 @@ def test_a_kernel_without_modules(
     for name in loaded:
         (kernel / "sys/module" / name).mkdir(parents=True)
     with pytest.raises(TargetError) as error:
-        modules.require(VolumeLayout(kind))
+        manager.require(VolumeLayout(kind))
     assert f"a kernel with {missing}, for {kind}" in str(error.value)
     assert "the kernel 6.18.0-none" in str(error.value)
 
 
 def test_a_kernel_with_the_modules(kernel: Path) -> None:
     (kernel / "sys/module/raid0").mkdir(parents=True)
-    modules.require(VolumeLayout("md-raid0"))
+    manager.require(VolumeLayout("md-raid0"))

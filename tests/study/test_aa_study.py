@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from iostudy.cli.power import AGAIN, BASELINE, build_aa_study
 from iostudy.study import library
-from iostudy.study.aa_study import AGAIN, BASELINE, build_aa_study
 from iostudy.study.parser import parse
 from iostudy.study.plan import whole_plots
 from iostudy.study.privileges import apply_fallback

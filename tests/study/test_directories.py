@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from iostudy.study.aa_study import AGAIN, BASELINE, build_aa_study
+from iostudy.cli.power import AGAIN, BASELINE, build_aa_study
 from iostudy.study.mode import list_obstacles
 from iostudy.study.plan import make_plan
 from iostudy.study.privileges import list_root_requirements

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from iostudy.study.labels import MAX_LENGTH, parse_label, short_names
+from iostudy.study.names import MAX_LENGTH, parse_label, short_names
 from tests.study.files import GOOD, only_problem, problems, read
 
 printable = st.characters(categories=("L", "N", "P", "S"))

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from iostudy.study.privileges import list_root_requirements
-from iostudy.study.targets.mount_request import MountRequest
 from iostudy.study.targets.section import DirectoriesTarget
+from iostudy.study.targets.target import MountRequest
 from tests.study.files import GOOD, problems, read
 
 STUDY = GOOD.replace("/data/scratch", "{directories: {local: /data, other: OTHER}}").replace(

@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 
 from iostudy.diagnosis.bottleneck import Bottleneck
-from iostudy.diagnosis.confidence import Confidence
 from iostudy.diagnosis.context import DiagnosisContext
 from iostudy.diagnosis.diagnose import diagnose
-from iostudy.diagnosis.rules.cpu_quota import THROTTLED
+from iostudy.diagnosis.evidence import Confidence
 from iostudy.diagnosis.rules.memory import STALLED
+from iostudy.diagnosis.rules.processor import THROTTLED
 from iostudy.settings import kinds
 from iostudy.settings.transaction.transaction import Transaction
 from iostudy.telemetry.cgroup import compute_caps, compute_cgroup_figures

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from iostudy.telemetry.clocks import compute_clock_figures
+from iostudy.telemetry.processors import compute_clock_figures
 from iostudy.telemetry.recorder import ProcRecorder
 from iostudy.telemetry.samples import Samples
 

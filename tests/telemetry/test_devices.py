@@ -7,8 +7,8 @@ import math
 import numpy as np
 import pytest
 
-from iostudy.telemetry import devices
-from iostudy.telemetry.devices import compute_device_figures
+from iostudy.telemetry import iostat
+from iostudy.telemetry.iostat import compute_device_figures
 from iostudy.telemetry.samples import Samples
 from tests.telemetry.test_iostat import COUNTERS
 
@@ -55,7 +55,7 @@ def several(count: int) -> Samples:
 
 @pytest.mark.parametrize("at_once", [1, 150, 1 << 16])
 def test_devices_have_their_own_figures_however_many_are_worked_out_together(monkeypatch, at_once):
-    monkeypatch.setattr(devices, "_VALUES_AT_ONCE", at_once)
+    monkeypatch.setattr(iostat, "_VALUES_AT_ONCE", at_once)
     device_figures = compute_device_figures(several(7))
     assert [figures["r/s"] for figures in device_figures.values()] == pytest.approx(range(7))
     assert list(device_figures) == [f"sd{index}" for index in range(7)]

@@ -7,8 +7,8 @@ from dataclasses import replace
 import pytest
 
 from iostudy.host.mounts import parse_mountinfo
-from iostudy.telemetry.foreign_io import FOREIGN_KB, compute_foreign_kb
-from iostudy.telemetry.submitters import find_foreign_submitters
+from iostudy.telemetry.block_events import find_foreign_submitters
+from iostudy.telemetry.processes import FOREIGN_KB, compute_foreign_kb
 from iostudy.telemetry.summary import Submitter, TelemetrySummary
 
 OWN_KB = 1000.0

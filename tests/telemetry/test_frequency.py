@@ -7,8 +7,8 @@ import math
 import numpy as np
 import pytest
 
-from iostudy.telemetry.frequency import compute_frequency_figures
-from iostudy.telemetry.machine import compute_machine_figures
+from iostudy.telemetry.figures import compute_machine_figures
+from iostudy.telemetry.processors import compute_frequency_figures
 from iostudy.telemetry.samples import Samples
 
 NAN = math.nan

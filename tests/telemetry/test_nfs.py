@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from iostudy.telemetry.nfs import compute_mount_figures
+from iostudy.telemetry.network import compute_mount_figures
 from iostudy.telemetry.samples import Samples
 
 NAN = float("nan")

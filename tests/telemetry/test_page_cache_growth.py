@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from iostudy.telemetry.page_cache_growth import compute_growth_figures
+from iostudy.telemetry.memory import compute_growth_figures
 from iostudy.telemetry.samples import Samples
 
 SECONDS = np.array([0.0, 1.0, 2.0, 3.0])

@@ -20,7 +20,7 @@ from iostudy.diagnosis.bottleneck import Bottleneck
 from iostudy.diagnosis.context import DiagnosisContext
 from iostudy.diagnosis.demand import compute_demand
 from iostudy.diagnosis.diagnose import diagnose
-from iostudy.diagnosis.thresholds import CPU_STARVED
+from iostudy.diagnosis.evidence import CPU_STARVED
 from iostudy.telemetry.processes import compute_workload_figures, find_busiest_foreign
 from iostudy.telemetry.recorder import ProcRecorder
 from iostudy.telemetry.samples import ProcessUsage, Samples, drop_missing

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from iostudy.telemetry.processors import compute_temperature_figures
 from iostudy.telemetry.samples import Samples
-from iostudy.telemetry.temperature import compute_temperature_figures
 
 NAN = float("nan")
 

@@ -3,9 +3,8 @@
 import numpy as np
 import pytest
 
-from iostudy.telemetry.covariates import Covariate
+from iostudy.telemetry.covariates import Covariate, compute_window_covariates
 from iostudy.telemetry.samples import Samples
-from iostudy.telemetry.window_covariates import compute_window_covariates
 
 NAN = float("nan")
 BEGAN = 1_700_000_000.0

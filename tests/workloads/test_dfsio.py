@@ -12,7 +12,7 @@ from pydantic import ValidationError
 from iostudy.errors import WorkloadError, WorkloadStoppedError
 from iostudy.workloads import catalog
 from iostudy.workloads.native import dfsio
-from iostudy.workloads.native.dfsio_figures import compute_readings
+from iostudy.workloads.native.rates import compute_readings
 from iostudy.workloads.workload import Place
 
 MIB = 1 << 20

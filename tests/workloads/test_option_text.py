@@ -12,13 +12,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel, BeforeValidator, Field
 
-from iostudy.cli.bench.options import parse_options
+from iostudy.cli.bench.command import parse_options
 from iostudy.study.source import read as read_yaml
 from iostudy.units import parse_percent
 from iostudy.workloads import catalog
-from iostudy.workloads.allowed_values import describe_allowed
 from iostudy.workloads.option_text import (
     REQUIRED,
+    describe_allowed,
     example_command,
     example_options,
     format_flow,

@@ -101,7 +101,7 @@ ROWS = (
     Row(
         Kind.TEMPORARY,
         "`TMPDIR` as the parent of a work folder of `bench` on HDFS",
-        ("cli/bench/place.py",),
+        ("cli/bench/command.py",),
         "this user: the work folder is made exclusively, and `TMPDIR` is checked",
     ),
     Row(
@@ -141,7 +141,6 @@ ROWS = (
             "ledger/encoding.py",
             "ledger/errors.py",
             "ledger/given_up_workloads.py",
-            "ledger/schema.py",
             "iostudy_search/record.py",
             "ledger/store.py",
             "ledger/tables.py",
@@ -152,7 +151,7 @@ ROWS = (
     Row(
         Kind.DESERIALIZER,
         "Parquet of telemetry and traces",
-        ("ledger/parquet.py", "iostudy_trace/trace_file.py"),
+        ("ledger/samples.py", "iostudy_trace/trace_file.py"),
         "the same, and the author of a trace",
     ),
     Row(

@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 
-from iostudy.cli.check_json import CheckReport
-from iostudy.cli.doctor_json import DoctorReport
+from iostudy.cli.check import CheckReport
+from iostudy.cli.doctor import DoctorReport
 from iostudy.cli.run_json import StudyRunReport
 from iostudy.report.documents.bench import BenchReport
 from iostudy.report.documents.comparison import StudyComparison

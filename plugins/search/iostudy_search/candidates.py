@@ -7,8 +7,8 @@ from dataclasses import replace
 
 from iostudy.study.combinations import Factor, Level, NamedConfiguration
 from iostudy.study.factors import canonical_value
-from iostudy.study.labels import MAX_LENGTH, short_names
 from iostudy.study.model import Study
+from iostudy.study.names import MAX_LENGTH, short_names
 from iostudy_search.optimizer.space import Point
 from iostudy_search.search import DEFAULT_ONLY, Candidate, Search, require_search
 

@@ -12,8 +12,7 @@ from iostudy.ledger.samples import ReadSamples, read_samples
 from iostudy.ledger.studies import find_confirmation
 from iostudy.report.base import State, Step
 from iostudy.report.build import build_report
-from iostudy.report.formatting import describe_given_up, format_count
-from iostudy.report.names import quote_label
+from iostudy.report.formatting import describe_given_up, format_count, quote_label
 from iostudy.report.recorded_study import RecordedStudy
 from iostudy.report.topics.method import list_reproduction_steps
 from iostudy.report.topics.next_steps import suggest_resume

@@ -6,11 +6,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from iostudy.errors import UsageError
-from iostudy.ledger.given_up_workloads import GivenUpWorkload, GivenUpWorkloadRecord
+from iostudy.ledger.given_up_workloads import (
+    GivenUpWorkload,
+    GivenUpWorkloadRecord,
+    TimeLimitRecord,
+)
 from iostudy.ledger.rows import StudyRow, TrialRow
 from iostudy.ledger.store import Ledger
 from iostudy.ledger.studies import find_confirmation, open_ledger, recorded_study
-from iostudy.ledger.time_limit import TimeLimitRecord
 from iostudy.study.model import Study
 from iostudy_search.candidates import add_candidates
 from iostudy_search.record import SearchRecord

@@ -8,8 +8,7 @@ from typing import assert_never
 
 from iostudy.analysis.paired import as_fraction
 from iostudy.errors import UsageError
-from iostudy.execution.listeners import Listener
-from iostudy.execution.progress import Progress
+from iostudy.execution.listeners import Listener, Progress
 from iostudy.ledger.rows import TrialRow
 from iostudy.node.protocol import Node
 from iostudy.report.formatting import format_count, format_signed_change

@@ -12,8 +12,8 @@ from pydantic import PlainValidator
 from iostudy import units
 from iostudy.plugins import Mode
 from iostudy.study.combinations import NamedConfiguration
-from iostudy.study.labels import scalar_text
 from iostudy.study.model import Design, Study
+from iostudy.study.names import scalar_text
 from iostudy.study.problems import KeyPath
 from iostudy_search.optimizer.space import Point, SearchSpace
 

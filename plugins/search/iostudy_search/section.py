@@ -17,9 +17,8 @@ from iostudy.study.combinations import Factor, FactorKind, Level
 from iostudy.study.factors import canonical_value, parse_factor
 from iostudy.study.fields import SCALAR, Entries, OpenSection, from_catalog, share
 from iostudy.study.json_schema import Schema, build_by_name, build_object, build_reference
-from iostudy.study.labels import parse_label, scalar_text
 from iostudy.study.model import WorkloadRequest
-from iostudy.study.names import UnknownNameError
+from iostudy.study.names import UnknownNameError, parse_label, scalar_text
 from iostudy.study.problems import KeyPath, ProblemCollector
 from iostudy.study.source import format_value
 from iostudy.study.study_file import NAMED_VALUES, DesignKey

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import assert_never
 
-from iostudy.cli.expected_time import format_expected_time, format_range
-from iostudy.cli.mode_text import Lines, ModeText
+from iostudy.cli.mode_text import Lines, ModeText, format_expected_time, format_range
 from iostudy.report.formatting import format_count
 from iostudy.settings import catalog
 from iostudy.study.combinations import Factor, FactorKind

@@ -9,10 +9,9 @@ from typing import Annotated
 
 import typer
 
-from iostudy.cli.arguments import Json, UnsafeFolders
-from iostudy.cli.command_line import PassThroughCommand, command_line
+from iostudy.cli.arguments import Json, UnsafeFolders, parse_positive_time_option
+from iostudy.cli.commands import PassThroughCommand, command_line
 from iostudy.cli.console import print_json, print_line, print_table, say
-from iostudy.cli.quantities import parse_positive_time_option
 from iostudy.cli.signals import handled_signals
 from iostudy.cli.stale_changes import recover_stale_changes
 from iostudy.errors import UsageError

@@ -9,7 +9,7 @@ from typing import Annotated, NoReturn
 
 import typer
 
-from iostudy.cli.command_line import command_line
+from iostudy.cli.commands import command_line
 from iostudy.cli.console import print_json, print_text, say
 from iostudy.cli.signals import EndedBySignal, handled_signals, install_handlers
 from iostudy.telemetry.rate import DEFAULT_HZ

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from iostudy.analysis import normal_scores
-from iostudy.analysis.futility import FUTILITY, predictive_probability
+from iostudy.analysis.boundaries import FUTILITY, predictive_probability
 from iostudy.analysis.paired import UNKNOWN, Array, Flags, Interval, t_bounds
 from iostudy.analysis.rule import Rule
 from iostudy.analysis.slow_runs import is_slow, most_slow_runs

@@ -11,7 +11,6 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from iostudy import plugins
-from iostudy.cli.command_line import PassThroughCommand
 from iostudy.core import CORE, registered
 from iostudy.plugins import Command
 
@@ -87,3 +86,33 @@ def register(app: typer.Typer) -> None:
 
 def _not_loaded() -> None:
     """Placeholder that LazyGroup replaces before a command is invoked."""
+
+
+_COMMAND = "iostudy.command_line"
+
+
+class PassThroughCommand(TyperCommand):
+    """Command that keeps everything after ``--`` as a command line.
+
+    Depending on its version, Typer uses Click or a copy of it, hence the untyped contexts.
+    """
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Keep it for `command_line`."""
+        if "--" in args:
+            at = args.index("--")
+            ctx.meta[_COMMAND] = args[at + 1 :]
+            args = args[:at]
+        return super().parse_args(ctx, args)
+
+    def collect_usage_pieces(self, ctx: Any) -> list[str]:
+        """Add the command to the usage line."""
+        return [*super().collect_usage_pieces(ctx), "[-- COMMAND [ARGUMENT]...]"]
+
+
+def command_line(context: typer.Context) -> list[str] | None:
+    """Return what follows ``--``, None without it. BadParameter if it is empty."""
+    command: list[str] | None = context.meta.get(_COMMAND)
+    if command is not None and not command:
+        raise typer.BadParameter("give a command after --")
+    return command

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, assert_never
 
 import typer
 
-from iostudy.cli.arguments import UnsafeFolders
+from iostudy.cli.arguments import UnsafeFolders, parse_percent_option
 from iostudy.cli.ci_output import (
     VERDICT_EXIT,
     CiOutput,
@@ -20,7 +20,6 @@ from iostudy.cli.ci_output import (
     build_ci_output,
 )
 from iostudy.cli.console import print_text, print_utf8, say
-from iostudy.cli.quantities import parse_percent_option
 from iostudy.errors import UsageError
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from itertools import groupby
 from rich.cells import cell_len
 from rich.text import Text
 
-from iostudy.execution.progress import undecided_configurations
+from iostudy.execution.listeners import undecided_configurations
 from iostudy.report.bars import SHORTEST_INTERVAL_BAR, format_interval_axis, format_interval_bar
 from iostudy.report.base import build_span
 from iostudy.report.formatting import format_change_interval

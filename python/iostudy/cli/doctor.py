@@ -2,26 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict
 from itertools import groupby
 from pathlib import Path
-from typing import Annotated, assert_never
+from typing import Annotated, Any, Literal, assert_never
 
 import typer
+from pydantic import Field
 
-from iostudy.cli import doctor_json
 from iostudy.cli.arguments import Json
-from iostudy.cli.console import print_command, print_json, print_line, print_table, print_tree
-from iostudy.cli.get import read_settings
-from iostudy.cli.setting_places import HERE
-from iostudy.cli.stack_tree import build_trees
+from iostudy.cli.console import (
+    Branch,
+    print_command,
+    print_json,
+    print_line,
+    print_table,
+    print_tree,
+)
+from iostudy.cli.settings import HERE, read_settings
 from iostudy.host.advice.facts import Facts
 from iostudy.host.advice.finding import Certainty, DoctorFinding
 from iostudy.host.advice.gather import gather_facts
 from iostudy.host.advice.registry import evaluate_rules
+from iostudy.host.device_kinds import DeviceKind
 from iostudy.host.inventory import collect_inventory
+from iostudy.host.raid_arrays import SyncAction
+from iostudy.host.topology import DeviceNode, MountEntry, Topology
+from iostudy.report.base import Value
 from iostudy.settings import catalog
 from iostudy.study.declared_settings import declare_files
+from iostudy.units import format_rounded_size
 
 
 def doctor(
@@ -43,7 +54,7 @@ def doctor(
     findings = evaluate_rules(facts)
     if json:
         places = [Path(place)] if place and Path(place).is_dir() else []
-        print_json(doctor_json.build_document(facts, findings, collect_inventory(places)))
+        print_json(build_document(facts, findings, collect_inventory(places)))
         return
     print_tree(build_trees(facts.topology))
     for certainty in Certainty:
@@ -127,3 +138,239 @@ def _print_refused(facts: Facts) -> None:
     print_line("Not checked, since it could not be read", style="bold")
     for refusal in facts.refused:
         print_line(f"  {refusal}")
+
+
+class MountReport(Value):
+    """A mount."""
+
+    point: str
+    """Mount point."""
+    filesystem: str
+    """Type of the file system."""
+    source: str
+    """Mounted device or export, as in mountinfo."""
+    options: list[str]
+    """Options of the mount and of its file system."""
+
+
+class BitmapReport(Value):
+    """A write-intent bitmap of an array."""
+
+    location: str
+    """Its place as in sysfs, such as ``+8`` or ``file``."""
+    chunk_bytes: int
+    """Bytes of the array for each bit."""
+
+
+class ArrayReport(Value):
+    """A software RAID array (md)."""
+
+    level: str
+    """RAID level, such as ``raid5``."""
+    members: int
+    """Number of its devices when complete."""
+    missing: int
+    """Number of missing devices."""
+    action: SyncAction | None
+    """Background action, such as ``resync``; null if the level has none or it is unknown."""
+    progress: float | None
+    """Completed fraction of the action; null without one."""
+    bitmap: BitmapReport | None
+    """Write-intent bitmap; null without one."""
+    auxiliary: list[str]
+    """Kernel names of the members that are journal, spare, write-mostly or faulty."""
+    inactive: list[str]
+    """Kernel names of the members without a place in the array, such as idle spares."""
+
+
+class DeviceReport(Value):
+    """A block device."""
+
+    name: str
+    """Name in the kernel, such as ``dm-2``."""
+    number: str
+    """Device number: ``major:minor``."""
+    names: list[str]
+    """Other names of the device."""
+    kind: DeviceKind
+    """Kind of device."""
+    zoned: str
+    """Zone model in sysfs, such as ``host-managed``."""
+    size_bytes: int
+    """Size in bytes."""
+    model: str
+    """Model of the disk; empty if unknown."""
+    filesystem: str
+    """Type of its content; empty if unknown."""
+    backing_file: str | None
+    """File of a loop device; null for other devices."""
+    array: ArrayReport | None
+    """The array, if the device is one; otherwise null."""
+    below: list[str]
+    """Kernel names of the devices that it consists of."""
+    above: list[str]
+    """Kernel names of the devices that consist of it."""
+    mounts: list[MountReport]
+    """Mounts of its file system."""
+
+
+class DoctorFindingReport(Value):
+    """A finding of one rule."""
+
+    id: str
+    """Identifier of the rule; it never changes."""
+    title: str
+    """The problem in a few words."""
+    subject: str
+    """Device, mount or other object of the finding."""
+    setting: str | None
+    """Setting of iostudy that changes it; null without one."""
+    found: str
+    """Observed state."""
+    advised: str
+    """Advised state."""
+    why: str
+    """Consequences of the observed state."""
+    evidence: str
+    """Attributes or options that show the observed state."""
+    source: str
+    """Reference for the advice."""
+    certainty: Certainty
+    """Certainty of the finding."""
+    command: str
+    """Command that fixes or measures it, for a root shell."""
+
+
+class DoctorReport(Value):
+    """Storage stack of the host, with findings."""
+
+    schema_name: Literal["iostudy.doctor/1"] = Field(
+        default="iostudy.doctor/1", serialization_alias="schema"
+    )
+    """The form of this document; the number grows when a reader of the old form would fail."""
+    host: dict[str, Any]
+    """Inventory of the host, with its examined disks."""
+    stack: list[DeviceReport]
+    """Block devices of the storage stack."""
+    apart: list[MountReport]
+    """Mounts without a block device."""
+    findings: list[DoctorFindingReport]
+    """Findings of all rules."""
+    not_read: list[str]
+    """Files that could not be read; their rules give no finding."""
+
+
+def build_document(
+    facts: Facts, findings: Sequence[DoctorFinding], host: Mapping[str, Any]
+) -> dict[str, Any]:
+    """The document as plain values; of ``host`` only the disks that the facts are about."""
+    topology = facts.topology
+    disks = {node.device.disk for node in topology.nodes}
+    kept = {name: disk for name, disk in host["block_devices"].items() if name in disks}
+    report = DoctorReport(
+        host={**host, "block_devices": kept},
+        stack=[_device(node, topology) for node in topology.nodes],
+        apart=[_mount(place) for place in topology.deviceless_mounts],
+        findings=[_finding(finding) for finding in findings],
+        not_read=list(facts.refused),
+    )
+    return report.model_dump(by_alias=True)
+
+
+def _device(node: DeviceNode, topology: Topology) -> DeviceReport:
+    device, array = node.device, node.array
+    loops = [loop for place in topology.places_on(node.name) for loop in topology.loops_in(place)]
+    return DeviceReport(
+        name=node.name,
+        number=device.number,
+        names=list(node.names),
+        kind=node.kind,
+        zoned=node.zoned,
+        size_bytes=device.size_bytes,
+        model=device.model,
+        filesystem=node.filesystem,
+        backing_file=str(device.backing_file) if device.backing_file else None,
+        array=ArrayReport(**asdict(array)) if array else None,
+        below=list(node.below),
+        above=[upper.name for upper in (*topology.above(node.name), *loops)],
+        mounts=[_mount(place) for place in topology.places_on(node.name)],
+    )
+
+
+def _mount(place: MountEntry) -> MountReport:
+    return MountReport(
+        point=str(place.mount.point),
+        filesystem=place.filesystem,
+        source=place.mount.source,
+        options=list(place.options),
+    )
+
+
+def _finding(finding: DoctorFinding) -> DoctorFindingReport:
+    return DoctorFindingReport(**{**vars(finding), "setting": finding.setting or None})
+
+
+def build_trees(topology: Topology) -> tuple[Branch, ...]:
+    """A tree for each device that lies on no other, then one for each mount without a device.
+
+    What lies on several devices is drawn in full below the first of them, and named below the
+    others.
+    """
+    drawing = _TreeBuilder(topology)
+    disks = tuple(drawing.device(node) for node in topology.roots)
+    return (*disks, *(drawing.mount(place) for place in topology.deviceless_mounts))
+
+
+def describe_device(node: DeviceNode) -> str:
+    """``253:2 = dm-2 = vg0/home = vg0-home, 2.00 TiB, LVM``."""
+    return ", ".join((_names(node), format_rounded_size(node.device.size_bytes), *_details(node)))
+
+
+def describe_mount(place: MountEntry) -> str:
+    """``ext4 on /home (rw,noatime)``; what has no device is named by its source."""
+    source = "" if place.devices else f" from {place.mount.source}"
+    return f"{place.filesystem}{source} on {place.mount.point} ({','.join(place.options)})"
+
+
+class _TreeBuilder:
+    """Draws a topology, and remembers what has been drawn already."""
+
+    def __init__(self, topology: Topology) -> None:
+        self._topology = topology
+        self._drawn: set[str] = set()
+
+    def device(self, node: DeviceNode) -> Branch:
+        if node.name in self._drawn:
+            return Branch(f"{_names(node)}: drawn above")
+        self._drawn.add(node.name)
+        places = self._topology.places_on(node.name)
+        # A file system on several devices is drawn below the first of them.
+        mounts = (self.mount(place) for place in places if place.devices[0] == node.name)
+        above = (self.device(upper) for upper in self._topology.above(node.name))
+        return Branch(describe_device(node), (*mounts, *above))
+
+    def mount(self, place: MountEntry) -> Branch:
+        loops = (self.device(loop) for loop in self._topology.loops_in(place))
+        return Branch(describe_mount(place), tuple(loops))
+
+
+def _names(node: DeviceNode) -> str:
+    return " = ".join(filter(None, (node.device.number, node.name, *node.names)))
+
+
+def _details(node: DeviceNode) -> Iterator[str]:
+    if node.array:
+        missing = f", {node.array.missing} missing" if node.array.missing else ""
+        yield f"md {node.array.level} of {node.array.members} members{missing}"
+    else:
+        yield str(node.kind)
+    if node.is_zoned:
+        yield f"zoned ({node.zoned})"
+    if node.device.model and not node.device.partition_of:
+        yield node.device.model
+    if node.device.backing_file:
+        yield str(node.device.backing_file)
+    if node.device.read_only:
+        yield "read only"
+    if node.filesystem:
+        yield f"holds {node.filesystem}"

@@ -8,10 +8,9 @@ from urllib.parse import quote
 
 import typer
 
-from iostudy.cli.arguments import Json
+from iostudy.cli.arguments import Json, parse_size_option
 from iostudy.cli.console import print_command, print_json, print_line, print_table, say
 from iostudy.cli.drive_measure import measure
-from iostudy.cli.quantities import parse_size_option
 from iostudy.cli.stale_changes import recover_stale_changes, report_recovery
 from iostudy.errors import TRIAL_FAILED, IostudyError, UsageError
 from iostudy.host.devices import read_scheduler

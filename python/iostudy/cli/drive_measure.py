@@ -14,10 +14,9 @@ from typing import Annotated, Any
 import typer
 
 from iostudy import durable
-from iostudy.cli.arguments import Json, UnsafeFolders, Yes
+from iostudy.cli.arguments import Json, UnsafeFolders, Yes, parse_positive_time_option
 from iostudy.cli.consent import Consent, ask_destruction
 from iostudy.cli.console import err, print_json, print_line, print_table, say
-from iostudy.cli.quantities import parse_positive_time_option
 from iostudy.drives import presets
 from iostudy.drives.measure.drive_text import Origin, format_drive_file
 from iostudy.drives.measure.measure_drive import measure_drive
@@ -32,7 +31,7 @@ from iostudy.node.block_device_prober import open_prober
 from iostudy.prober import BLOCK_BYTES, Prober
 from iostudy.report.documents.drive import build_drive_document, list_parameters
 from iostudy.report.render.html import render_page
-from iostudy.settings.scratch import signatures, steps
+from iostudy.settings.scratch import steps
 from iostudy.units import format_seconds
 
 _NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9._-]+")
@@ -95,11 +94,11 @@ def _open(target: str, consent: Consent, *, write: bool) -> Iterator[tuple[Probe
         with open_prober(device.path, device, write=False) as prober:
             yield prober, _device_name(device)
         return
-    signatures.require_none(device.path)
+    steps.require_no_signature(device.path)
     found = ask_destruction(device.path, "iostudy drive measure", consent)
     with steps.open_verified(device.path, found) as descriptor:
         path = steps.descriptor_path(descriptor)
-        signatures.require_none(path)
+        steps.require_no_signature(path)
         with open_prober(path, device, write=True) as prober:
             yield prober, _device_name(device)
 

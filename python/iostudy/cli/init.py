@@ -1,4 +1,4 @@
-"""``iostudy init``: write a commented study file for this host."""
+"""``iostudy init`` and ``schema``: a commented study file, and the JSON Schema of study files."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from iostudy.errors import TargetError, UsageError
 from iostudy.host import devices, inventory, stack
 from iostudy.output_file import OutputFile
 from iostudy.settings.scratch.disk import ScratchDevice
+from iostudy.study.json_schema import render_schema
 from iostudy.study.starter import (
     StarterDevice,
     StarterHost,
@@ -25,7 +26,7 @@ from iostudy.study.starter import (
     render_starter,
     starter_disk_bytes,
 )
-from iostudy.study.targets.directory import DirectoryTarget
+from iostudy.study.targets.directories import DirectoryTarget
 from iostudy.study.targets.loopback import LoopbackTarget
 from iostudy.study.targets.scratch import ScratchTarget
 from iostudy.workloads.definition import WorkloadDefinition
@@ -171,3 +172,11 @@ def _device(target: StarterTarget) -> StarterDevice | None:
         schedulers=scheduler.available,
         read_ahead_kb=inventory.read_queue(own).get("read_ahead_kb", ""),
     )
+
+
+def schema() -> None:
+    """Print the JSON Schema of study files, for editors.
+
+    Editors use it for completion and hover texts.
+    """
+    print_text(render_schema())

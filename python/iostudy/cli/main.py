@@ -15,8 +15,7 @@ from iostudy.cli.commands import LazyGroup, register
 from iostudy.cli.console import say
 from iostudy.cli.failures import explain
 from iostudy.cli.requirements import require_resources, require_utf8
-from iostudy.cli.signal_wakeups import signal_wakeups
-from iostudy.cli.signals import EndedBySignal, ignore_signals, install_handlers
+from iostudy.cli.signals import EndedBySignal, ignore_signals, install_handlers, signal_wakeups
 from iostudy.cli.stale_changes import recover_stale_changes
 from iostudy.cli.streams import STDERR, flush_streams, prepare_streams
 from iostudy.errors import INTERNAL, IostudyError, RestoreError

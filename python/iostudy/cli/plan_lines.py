@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import assert_never
 
 from iostudy.cli.mode_text import describe_volume, find_mode_text
-from iostudy.node.data_volume import estimate_volume
+from iostudy.node.free_space import estimate_volume
 from iostudy.settings import catalog
 from iostudy.settings.definition import Cost, Reach
 from iostudy.settings.definitions.declared import (

@@ -1,30 +1,34 @@
-"""``iostudy power``: power of a study on this machine, from a short A/A study of its baseline."""
+"""``iostudy power``: power of a study on this machine, from a short A/A study of its baseline.
+
+The A/A study is like any other, so that all that holds for studies holds for it: it measures the
+noise that the study's own comparisons will have.
+"""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from iostudy.cli.arguments import Json, Seed, StudyName, UnsafeFolders, Yes
 from iostudy.cli.consent import Consent
 from iostudy.cli.console import print_json, print_line, print_table, say
-from iostudy.cli.output_folder import (
-    find_output_folder,
-    print_resume_hint_on_signal,
-    refuse_seed,
-)
+from iostudy.cli.output_folder import find_output_folder, print_resume_hint_on_signal, refuse_seed
 from iostudy.cli.study_argument import load_study
 from iostudy.errors import UsageError
 from iostudy.node.expected import with_expected_levels
-from iostudy.study.aa_study import build_aa_study
+from iostudy.study.combinations import Configuration, Factor, FactorKind
 from iostudy.study.model import Study
 from iostudy.study.parser import parse
+from iostudy.study.plan import whole_plots
 from iostudy.study.privileges import adapt_to_user
 from iostudy.study.sections import MAX_BLOCKS, MIN_BLOCKS
-from iostudy.units import parse_seconds
+from iostudy.study.source import plain, read, write
+from iostudy.study.study_file import service_keys
+from iostudy.units import format_exact_percent, parse_seconds
 
 BLOCKS = 10
 """Fewest blocks for a usable standard deviation: its 95 % interval is -31 % to +83 %."""
@@ -117,3 +121,63 @@ def _print_power(
     for sentence in result.sentences:
         print_line(sentence)
     say(f"report of the A/A study: {folder / 'report.html'}")
+
+
+BASELINE, AGAIN = "baseline", "the same again"
+_KEPT = ("workloads", "load", "validity", "telemetry", "prepare")
+
+
+def build_aa_study(study: Study, folder: str, blocks: int) -> str:
+    """The text of the study file; the same for the same study, folder and blocks.
+
+    ``study`` is what its user can run, with the levels that the host offers. ``folder`` is the
+    output folder, which replaces a disk that only root can make.
+    """
+    written = plain(read(study.text, study.name).values)
+    decide = study.decide
+    return write(
+        {
+            "question": f"How far apart are two runs of the baseline of {study.name}?",
+            "target": study.target.rewritten(written["target"], folder),
+            **{key: written[key] for key in (*_KEPT, *service_keys()) if key in written},
+            "factors": _factors(study),
+            "decide": {
+                "margin": format_exact_percent(decide.margin),
+                "risk": format_exact_percent(decide.risk),
+                "blocks": [blocks, blocks],
+            },
+        }
+    )
+
+
+def _factors(study: Study) -> dict[str, Any]:
+    """Every factor at the baseline's level, one of them under two labels."""
+    baseline = study.baseline
+    values = {f: value for f in study.factors if (value := _value(f, baseline)) is not None}
+    twice = _doubled(study, list(values))
+    return {f.name: _written(f, value, twice=f is twice) for f, value in values.items()}
+
+
+def _value(factor: Factor, configuration: Configuration) -> str | None:
+    """None where the factor is not active in the configuration."""
+    match factor.kind:
+        case FactorKind.SETTING:
+            return configuration.settings.get(factor.name)
+        case FactorKind.WORKLOAD_OPTION:
+            return configuration.options.get(factor.option)
+        case FactorKind.DIRECTORY:
+            return configuration.directory
+
+
+def _doubled(study: Study, factors: Sequence[Factor]) -> Factor:
+    """One that is hard to change where some comparison of the study is between two whole plots.
+
+    Such a comparison has the noise of making them too, see docs/method/design.md.
+    """
+    across = len(whole_plots(study.configurations())) > 1
+    return next((f for f in factors if f.hard_to_change is across), factors[0])
+
+
+def _written(factor: Factor, value: str, *, twice: bool) -> Any:
+    levels = {BASELINE: value, AGAIN: value} if twice else {value: value}
+    return {"levels": levels, "on": list(factor.on)} if factor.on else levels

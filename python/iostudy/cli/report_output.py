@@ -14,10 +14,9 @@ from iostudy.cli.console import print_renderable, say
 from iostudy.errors import RecordError
 from iostudy.extras import require_extra
 from iostudy.folders import make_output_folder
-from iostudy.ledger.given_up_workloads import GivenUpWorkloadRecord
+from iostudy.ledger.given_up_workloads import GivenUpWorkloadRecord, TimeLimitRecord
 from iostudy.ledger.samples import read_samples
 from iostudy.ledger.studies import open_ledger, read_study
-from iostudy.ledger.time_limit import TimeLimitRecord
 from iostudy.ledger.windows import WindowRecord
 from iostudy.report.build import build_report
 from iostudy.report.recorded_study import RecordedStudy
@@ -58,7 +57,7 @@ def read_recorded(folder: Path, reference: str | None = None) -> RecordedStudy:
 def write_report(folder: Path) -> Report:
     """Write report.html, report.md and report.json into the folder; RecordError if that fails."""
     # Imported here: charts take half a second to load.
-    from iostudy.report.render.write import write_report_files
+    from iostudy.report.render.chart_files import write_report_files
 
     report = read_report(folder)
     with explaining_failed_write(folder, shlex.join(["iostudy", "report", str(folder)])):

@@ -15,10 +15,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from iostudy.cli.arguments import StudyOut, UnsafeFolders, Yes
+from iostudy.cli.arguments import StudyOut, UnsafeFolders, Yes, parse_positive_time_option
 from iostudy.cli.console import say
 from iostudy.cli.output_folder import find_output_folder
-from iostudy.cli.quantities import parse_positive_time_option
 from iostudy.cli.report import require_reference
 from iostudy.cli.signals import EndedBySignal
 from iostudy.errors import TRIAL_FAILED, IostudyError, LedgerError, RecordError, RestoreError

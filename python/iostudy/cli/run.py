@@ -24,6 +24,8 @@ from iostudy.cli.arguments import (
     UnsafeFolders,
     Wait,
     Yes,
+    parse_positive_time_option,
+    parse_time_option,
 )
 from iostudy.cli.ci_output import (
     VERDICT_EXIT,
@@ -41,7 +43,6 @@ from iostudy.cli.output_folder import (
     refuse_seed,
     wait_for_locks,
 )
-from iostudy.cli.quantities import parse_positive_time_option, parse_time_option
 from iostudy.cli.study_argument import find_own_folder, load_study
 from iostudy.errors import IostudyError, TrialError, UsageError
 

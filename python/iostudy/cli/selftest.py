@@ -10,11 +10,7 @@ import typer
 from iostudy.cli.arguments import Json, Seed, UnsafeFolders
 from iostudy.cli.consent import Consent
 from iostudy.cli.console import print_json, print_line, print_table, say
-from iostudy.cli.output_folder import (
-    find_output_folder,
-    print_resume_hint_on_signal,
-    refuse_seed,
-)
+from iostudy.cli.output_folder import find_output_folder, print_resume_hint_on_signal, refuse_seed
 from iostudy.study import library
 from iostudy.study.model import Study
 from iostudy.study.parser import load, parse

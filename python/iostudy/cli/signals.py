@@ -1,9 +1,18 @@
-"""Signal handling: SIGINT, SIGTERM and SIGHUP end a command after its changes are restored."""
+"""Signal handling: SIGINT, SIGTERM and SIGHUP end a command after its changes are restored.
+
+Python runs the handler of a signal between its own instructions. A signal that arrives after the
+last of them and before a system call does not interrupt this call, nor does one that the kernel
+delivers to another thread. A wait without a time limit would then handle it too late, or never.
+"""
 
 from __future__ import annotations
 
+import os
 import signal
+import threading
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 from types import FrameType
@@ -69,3 +78,65 @@ def ignore_signals() -> None:
     """Ignore signals during the last lines of the program."""
     for number in TERMINATION_SIGNALS:
         signal.signal(number, signal.SIG_IGN)
+
+
+_WAKEUP = signal.SIGURG
+"""The kernel ignores it by default, and no part of iostudy uses it."""
+_WAKEUP_SECONDS = 0.05
+_SIGNAL_BYTES = 512
+
+
+@dataclass
+class _Wakeup:
+    """Whether the main thread has run its handlers since the last signal.
+
+    An event would not do: a handler that interrupts itself would wait for its own lock.
+    """
+
+    handled: bool = False
+    ended: bool = False
+
+    def handle(self, _number: int, _frame: FrameType | None) -> None:
+        self.handled = True
+
+
+@contextmanager
+def signal_wakeups() -> Iterator[None]:
+    """Let a thread wake the main thread, which has to enter this.
+
+    Where a limit allows no thread, a signal may wait for the end of a system call.
+    """
+    read_end, write_end = os.pipe2(os.O_CLOEXEC)
+    os.set_blocking(write_end, False)
+    wakeup = _Wakeup()
+    # All handlers that are due run together, and this one last: its number is the largest.
+    handler = signal.signal(_WAKEUP, wakeup.handle)
+    signal.set_wakeup_fd(write_end, warn_on_full_buffer=False)
+    thread = threading.Thread(
+        target=_wake_main_thread, args=(read_end, wakeup), name="signal wakeups", daemon=True
+    )
+    with suppress(RuntimeError):  # commands that need threads report the limit themselves
+        thread.start()
+    try:
+        yield
+    finally:
+        wakeup.ended = True
+        signal.set_wakeup_fd(-1)
+        signal.signal(_WAKEUP, handler)
+        os.close(write_end)
+        if thread.ident is not None:
+            thread.join()
+        os.close(read_end)
+
+
+def _wake_main_thread(read_end: int, wakeup: _Wakeup) -> None:
+    """Interrupt the system calls of the main thread until its handlers have run."""
+    main = threading.main_thread().ident
+    assert main is not None
+    while numbers := os.read(read_end, _SIGNAL_BYTES):
+        if set(numbers) == {_WAKEUP}:
+            continue
+        wakeup.handled = False
+        while not (wakeup.handled or wakeup.ended):
+            signal.pthread_kill(main, _WAKEUP)
+            time.sleep(_WAKEUP_SECONDS)

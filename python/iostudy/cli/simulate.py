@@ -4,11 +4,7 @@ from __future__ import annotations
 
 from iostudy.cli.answer_output import Full, Markdown, choose_form
 from iostudy.cli.arguments import Json, Resume, Seed, StudyName, StudyOut
-from iostudy.cli.output_folder import (
-    find_output_folder,
-    print_resume_hint_on_signal,
-    refuse_seed,
-)
+from iostudy.cli.output_folder import find_output_folder, print_resume_hint_on_signal, refuse_seed
 from iostudy.cli.study_argument import find_own_folder, load_study
 from iostudy.errors import UsageError
 

@@ -30,7 +30,7 @@ from iostudy.node.local import LocalNode
 from iostudy.node.permission import Permission
 from iostudy.node.protocol import StartLine, start_at_once
 from iostudy.node.service import ServiceRequest, find_service
-from iostudy.node.targets.drivers import find_driver
+from iostudy.node.targets.driver import find_driver
 from iostudy.results.comparisons import ComparisonResult, describe_failed_side, exclude_bounds
 from iostudy.settings.transaction.locks import lock_output_folder
 from iostudy.study.model import Study

@@ -13,9 +13,18 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from iostudy.cli.answer_output import AnswerForm, Full, Markdown, choose_form
-from iostudy.cli.arguments import Json, Seed, StudyOut, UnsafeFolders, Wait, Yes
+from iostudy.cli.arguments import (
+    Json,
+    Seed,
+    StudyOut,
+    UnsafeFolders,
+    Wait,
+    Yes,
+    parse_positive_time_option,
+    parse_time_option,
+)
 from iostudy.cli.ci_output import VERDICT_EXIT, FailOnOption
-from iostudy.cli.command_line import command_line
+from iostudy.cli.commands import command_line
 from iostudy.cli.console import print_text, say
 from iostudy.cli.output_folder import (
     find_output_folder,
@@ -23,7 +32,6 @@ from iostudy.cli.output_folder import (
     print_resume_hint_on_signal,
     wait_for_locks,
 )
-from iostudy.cli.quantities import parse_positive_time_option, parse_time_option
 from iostudy.errors import IostudyError, TrialError
 from iostudy.units import format_exact_seconds, format_seconds
 
@@ -197,7 +205,7 @@ def _choose_blocks(
 
     The number is fixed before the first block, so the verdicts keep their risk.
     """
-    from iostudy.cli.expected_time import format_range
+    from iostudy.cli.mode_text import format_range
     from iostudy.cli.plan_lines import TIME, describe_plan, wrap_plan
     from iostudy.cli.study_runner import rehearse
     from iostudy.study.requests import find_unsynced_latencies

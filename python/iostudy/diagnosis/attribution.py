@@ -1,8 +1,12 @@
-"""Attribution of transferred data to the workload or to other processes (pure)."""
+"""Attribution of data and processors to the workload or to others (pure).
+
+Source: sched_getaffinity(2). A cpuset (batch system, container) or an affinity (taskset(1))
+restricts a workload to some of the machine's processors.
+"""
 
 from __future__ import annotations
 
-from iostudy.diagnosis.thresholds import MAJORITY
+from iostudy.diagnosis.evidence import MAJORITY
 from iostudy.telemetry.summary import Figures, TelemetrySummary
 
 
@@ -38,3 +42,24 @@ def is_foreign_network_traffic(summary: TelemetrySummary) -> bool:
     others = max((compute_data_rate_kb(summary.nfs[mount]) for mount in mounts), default=0.0)
     carried = (own.get("rxkB/s", 0.0) + own.get("txkB/s", 0.0) for own in summary.network.values())
     return others > 0 and others >= MAJORITY * max(carried, default=0.0)
+
+
+def count_allowed_cores(summary: TelemetrySummary) -> float:
+    """Return how many processors it may use: all of them unless a restriction is known."""
+    cores = _count_cores(summary)
+    return min(cores, summary.workload.get("allowed_cores", cores))
+
+
+def has_restricted_affinity(summary: TelemetrySummary) -> bool:
+    """Return whether it may use fewer processors than the machine has."""
+    return count_allowed_cores(summary) < _count_cores(summary)
+
+
+def format_allowed_cores(summary: TelemetrySummary) -> str:
+    """Describe the allowed processors of a restricted workload."""
+    count = count_allowed_cores(summary)
+    return f"the {count:.0f} cores that it may use" if count > 1 else "the one core that it may use"
+
+
+def _count_cores(summary: TelemetrySummary) -> float:
+    return summary.machine.get("cores", 1.0)

@@ -5,9 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
-from iostudy.diagnosis.confidence import Confidence
-from iostudy.diagnosis.evidence import Evidence
-from iostudy.diagnosis.thresholds import MOSTLY_IDLE
+from iostudy.diagnosis.evidence import MOSTLY_IDLE, Confidence, Evidence
 
 
 class Bottleneck(StrEnum):

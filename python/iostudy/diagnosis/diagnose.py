@@ -5,36 +5,33 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 
+from iostudy.diagnosis.attribution import compute_workload_kb
 from iostudy.diagnosis.bottleneck import Bottleneck, Diagnosis, Finding
-from iostudy.diagnosis.confidence import Confidence
 from iostudy.diagnosis.context import DiagnosisContext
-from iostudy.diagnosis.evidence import Evidence, format_number
-from iostudy.diagnosis.idle import can_limit_idle, describe_idleness
-from iostudy.diagnosis.key_figures import collect_key_figures, find_missing_figures
-from iostudy.diagnosis.rules import (
-    concurrency,
-    cpu_quota,
-    device,
-    first_touch,
-    foreign,
-    memory,
-    network,
-    nfs_server,
-    processor,
-    rate_cap,
-    serial_resource,
-    slow_member,
-    steal,
-    thermal_throttling,
-    writeback,
-)
-from iostudy.diagnosis.thresholds import (
+from iostudy.diagnosis.demand import compute_cpu_utilization, compute_demand
+from iostudy.diagnosis.evidence import (
     MINIMUM_CAUSE_SHARE,
     MINIMUM_HELD,
     MINIMUM_MEASURED,
     MINIMUM_RUN_SECONDS,
     SHORT_RUN_SECONDS,
+    Confidence,
+    Evidence,
+    build_evidence,
+    format_number,
 )
+from iostudy.diagnosis.rules import (
+    concurrency,
+    device,
+    foreign,
+    memory,
+    network,
+    processor,
+    rate_cap,
+    slow_member,
+    writeback,
+)
+from iostudy.diagnosis.rules.network import is_network_speed_known
 from iostudy.telemetry.summary import TelemetrySummary
 
 Rule = Callable[[TelemetrySummary, DiagnosisContext], Iterator[Finding]]
@@ -43,16 +40,16 @@ RULES: tuple[Rule, ...] = (
     slow_member.find_slow_members,
     device.find_saturated_devices,
     writeback.find_writeback_throttling,
-    first_touch.find_first_touch,
+    writeback.find_first_touch,
     processor.find_busy_processors,
-    cpu_quota.find_cpu_quota,
+    processor.find_cpu_quota,
     memory.find_memory_stalls,
     network.find_network_limits,
-    nfs_server.find_slow_nfs_servers,
-    steal.find_steal,
-    thermal_throttling.find_thermal_throttling,
+    network.find_slow_nfs_servers,
+    processor.find_steal,
+    processor.find_thermal_throttling,
     foreign.find_foreign_processes,
-    serial_resource.find_serial_resources,
+    concurrency.find_serial_resources,
     concurrency.find_low_concurrency,
 )
 
@@ -136,3 +133,77 @@ def _is_explained(finding: Finding, findings: Iterable[Finding]) -> bool:
         and (cause.held or 0.0) >= MINIMUM_CAUSE_SHARE * (finding.held or 0.0)
         for cause in findings
     )
+
+
+_PROGRAM_KB = 1024
+"""kB. Reading a program and its libraries takes a few hundred; a choice."""
+_SLEPT_FOR = frozenset({Bottleneck.NETWORK, Bottleneck.NFS})
+"""Bottlenecks that a sleeping thread waits for. For a CPU or a disk it waits in another state."""
+
+
+def describe_idleness(summary: TelemetrySummary, context: DiagnosisContext) -> str:
+    """Describe a workload that did almost nothing; "" for any other, or an unknown one.
+
+    A program may wait for asynchronous requests asleep. So one with data of its own is not idle,
+    and neither is one that has a known number of operations under way.
+    """
+    demand, moved_kb = compute_demand(summary, context), compute_workload_kb(summary)
+    if demand is None or moved_kb is None or context.concurrency is not None:
+        return ""
+    active = 100 * max(demand.on_cpu, demand.running + demand.waiting)
+    if active >= MINIMUM_HELD or moved_kb > _PROGRAM_KB:
+        return ""
+    return (
+        "the workload itself did almost nothing: it needed a CPU or waited for storage "
+        f"{format_number(active)} % of the time, and read and wrote {format_number(moved_kb)} kB"
+    )
+
+
+def can_limit_idle(limit: Bottleneck) -> bool:
+    """Return whether it may be the bottleneck of a workload that did almost nothing."""
+    return limit in _SLEPT_FOR
+
+
+def collect_key_figures(summary: TelemetrySummary, context: DiagnosisContext) -> Iterator[Evidence]:
+    """Collect the recorded key figures of each resource, the target's devices first."""
+    for name, figures in context.device_figures(summary).items():
+        yield build_evidence(figures, "%util", name, "%", f"{name} busy {{}} % of the time")
+        yield build_evidence(figures, "aqu-sz", name, "requests", f"{name} with a queue of {{}}")
+    if "%user" in summary.machine:
+        busy = compute_cpu_utilization(summary)
+        yield Evidence("%cpu", "", busy, "%", f"all cores busy {format_number(busy)} % of the time")
+    for figure, words in _WORKLOAD.items():
+        if figure in summary.workload:
+            yield build_evidence(summary.workload, figure, "", "", words)
+    for figure, words in _MACHINE.items():
+        if figure in summary.machine:
+            yield build_evidence(summary.machine, figure, "", "%", words)
+
+
+_WORKLOAD = {
+    "%thread": "the workload's busiest thread on a core {} % of the time",
+    "waiting": "{} of the workload's threads waiting for storage",
+}
+_MACHINE = {
+    "%throttled": "writers paused {} % of the time",
+    "group_memory_some": "tasks of its control group stalled on memory {} % of the time",
+    "memory_some": "tasks stalled on memory {} % of the time",
+    "io_some": "tasks stalled on I/O {} % of the time",
+    "%steal": "{} % of all CPU time stolen",
+}
+
+
+def find_missing_figures(summary: TelemetrySummary, context: DiagnosisContext) -> Iterator[str]:
+    """Find the figures that were not recorded."""
+    yield from (device for device in context.devices if device not in summary.devices)
+    for mount in context.nfs_mounts:
+        if mount not in summary.nfs:
+            yield f"the NFS mount {mount}"
+    if context.nfs_mounts and not is_network_speed_known(summary):
+        yield "the network's speed"
+    if not summary.workload:
+        yield "the workload's processes"
+    elif "running" not in summary.workload:
+        yield "the workload's threads"
+    if not summary.machine.keys() & {"group_memory_some", "memory_some"}:
+        yield "memory pressure"

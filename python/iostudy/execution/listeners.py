@@ -1,15 +1,17 @@
-"""Listeners to the events of a study. They cannot change a study."""
+"""Listeners to the events of a study, which they cannot change, and its progress."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
-from iostudy.execution.progress import Progress, WindowProgress
 from iostudy.ledger.given_up_workloads import GivenUpWorkload
 from iostudy.ledger.rows import PlanRow, RunRow, TrialRow
 from iostudy.results.comparisons import ComparisonResult
+from iostudy.results.recommendation import is_undecided
+from iostudy.study.mode import find_mode
 from iostudy.study.model import Study, WorkloadRequest
-from iostudy.study.plan import Block
+from iostudy.study.plan import Block, Plan
 
 
 class Listener:
@@ -69,3 +71,77 @@ class Listener:
 
     def study_ended(self, final: Sequence[ComparisonResult]) -> None:
         """No block follows: all comparisons have ended, or the time limit is reached."""
+
+
+@dataclass(frozen=True)
+class Progress:
+    """Progress of a study after a block.
+
+    ``seconds_left`` is an upper bound: the time if every undecided comparison needs its maximum
+    number of blocks. Most stop earlier. ``power_estimate`` is a sentence on the power of the study,
+    once per workload, otherwise empty. ``status`` is that of a study which has neither a number of
+    blocks nor comparisons, as a part of a sentence.
+    """
+
+    block: Block
+    seconds_left: float
+    blocks: int = 0
+    comparisons: tuple[ComparisonResult, ...] = ()
+    power_estimate: str = ""
+    status: str = ""
+
+
+@dataclass(frozen=True)
+class WindowProgress:
+    """Progress of the windows of a workload: ``done`` of at most ``blocks`` blocks.
+
+    ``seconds_left`` is an upper bound for the windows of this workload and of those after it.
+    ``comparisons`` are interim before the first analysis, and those of the last one after it.
+    """
+
+    done: int
+    blocks: int
+    seconds_left: float
+    comparisons: tuple[ComparisonResult, ...]
+
+
+def undecided_configurations(
+    study: Study, workload: str, current: Sequence[ComparisonResult]
+) -> frozenset[str]:
+    """Return the labels that the next block of the workload must run, with the baseline.
+
+    Empty when every comparison of the workload is decided or futile. A study of a single
+    configuration has no comparison and runs all its blocks. Where levels are compared, all runs
+    follow until every effect is decided.
+    """
+    undecided = {
+        result.configuration
+        for result in current
+        if result.workload == workload and is_undecided(study, result)
+    }
+    if undecided and not find_mode(study).compares_configurations:
+        return frozenset(own.label for own in study.configurations())
+    alone = len(study.configurations()) == 1
+    return frozenset({*undecided, study.baseline.label}) if undecided or alone else frozenset()
+
+
+def undecided_order(
+    study: Study, block: Block, current: Sequence[ComparisonResult]
+) -> tuple[str, ...]:
+    """Return the labels that the block still has to run, in its order."""
+    undecided = undecided_configurations(study, block.workload, current)
+    return tuple(label for label in block.order if label in undecided)
+
+
+def count_remaining_trials(
+    study: Study, plan: Plan, after: Block, current: Sequence[ComparisonResult]
+) -> int:
+    """Count the trials after a block if no further comparison is decided."""
+    undecided_counts = {
+        workload.label: len(undecided_configurations(study, workload.label, current))
+        for workload in study.workloads
+    }
+    here = (after.workload, after.index)
+    at = next(n for n, b in enumerate(plan.blocks) if (b.workload, b.index) == here)
+    rest = plan.blocks[at + 1 :]
+    return sum(undecided_counts[block.workload] for block in rest)

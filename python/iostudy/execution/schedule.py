@@ -10,10 +10,10 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 from typing import Protocol
 
-from iostudy.execution.progress import Progress, count_remaining_trials, undecided_order
+from iostudy.execution.listeners import Progress, count_remaining_trials, undecided_order
 from iostudy.ledger.rows import TrialRow
-from iostudy.results.block_time import estimate_block_time
 from iostudy.results.comparisons import ComparisonResult
+from iostudy.results.continuation import estimate_block_time
 from iostudy.results.interim_analysis import InterimAnalysis
 from iostudy.results.power import estimate_workload_power, format_power
 from iostudy.study.combinations import Configuration

@@ -10,9 +10,8 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from iostudy.errors import LedgerError, UsageError
+from iostudy.errors import IostudyError, LedgerError, SettingError, UsageError
 from iostudy.execution.listeners import Listener
-from iostudy.execution.refusals import without_refused
 from iostudy.execution.strategies import Run, find_strategy, run_study
 from iostudy.execution.time_limit import NO_LIMIT, TimeLimit
 from iostudy.ledger.rows import StudyRow
@@ -31,10 +30,18 @@ from iostudy.ledger.studies import (
 )
 from iostudy.node.protocol import Node
 from iostudy.results.comparisons import ComparisonResult, decision_rule
+from iostudy.study.combinations import (
+    FactorKind,
+    NamedConfiguration,
+    active_levels,
+    build_configuration,
+)
 from iostudy.study.cross_check import resolve_offered_levels
+from iostudy.study.mode import find_mode, has_comparison
 from iostudy.study.model import Study
 from iostudy.study.plan import draw_seed
 from iostudy.study.privileges import adapt_to_user
+from iostudy.study.sections import Refusal
 
 _VERSION = ("versions", "iostudy")
 FIXED_CIRCUMSTANCES: tuple[tuple[str, ...], ...] = (
@@ -235,3 +242,70 @@ def _choose_seed(study: Study, requested: int | None) -> int:
     if requested is not None:
         return requested
     return study.seed if study.seed is not None else draw_seed()
+
+
+def without_refused(study: Study, node: Node, *, resumed: bool) -> Study:
+    """Leave out what the host refuses, if the study allows it and a comparison remains.
+
+    Otherwise raise the first refusal. A resumed study leaves out nothing further.
+    """
+    refused = node.preflight(study.workloads, study.configurations())
+    if not refused:
+        return study
+    first = next(iter(refused.values()))
+    if resumed or study.refusal is Refusal.STOP or study.baseline.label in refused:
+        raise first
+    # Combinations of factors are left out as a whole: without a level they are other ones.
+    are_reducible = study.chosen or not find_mode(study).compares_configurations
+    if study.refusal is Refusal.LEAVE_OUT and are_reducible:
+        reduced = study.without_levels(_find_refused_levels(study, node, refused))
+        if reduced.refused_levels and has_comparison(reduced):
+            study = reduced
+            refused = node.preflight(study.workloads, study.configurations())
+    kept = study.without({label: _format_reason(error) for label, error in refused.items()})
+    if has_comparison(kept):
+        return kept
+    raise SettingError(
+        f"a comparison with {study.baseline.label}: {first.wanted}",
+        found=f"this host refuses every other configuration: {first.found}",
+        where=first.where,
+        remedy=first.remedy,
+    )
+
+
+def _find_refused_levels(
+    study: Study, node: Node, refused: Mapping[str, IostudyError]
+) -> dict[str, dict[str, str]]:
+    """Try each level of the host that no accepted configuration has, alone in the baseline."""
+    chosen = study.combinations()
+    of_host = {own.name for own in study.factors if own.kind is not FactorKind.WORKLOAD_OPTION}
+    accepted = {
+        (name, level.label)
+        for label in chosen.keys() - refused.keys()
+        for name, level in chosen[label].items()
+    }
+    suspects = {
+        (name, level.label)
+        for label in refused
+        for name, level in chosen[label].items()
+        if name in of_host
+    } - accepted
+    baseline = {name: level.label for name, level in chosen[study.baseline.label].items()}
+    alone = {f"{name}={level}": (name, level) for name, level in sorted(suspects)}
+    tried = [
+        build_configuration(
+            label,
+            active_levels(NamedConfiguration(label, {**baseline, name: level}), study.factors),
+            study.factors,
+        )
+        for label, (name, level) in alone.items()
+    ]
+    found: dict[str, dict[str, str]] = {}
+    for label, error in node.preflight(study.workloads, tried).items():
+        name, level = alone[label]
+        found.setdefault(name, {})[level] = _format_reason(error)
+    return found
+
+
+def _format_reason(error: IostudyError) -> str:
+    return f"{error.wanted}: {error.found}"

@@ -10,15 +10,19 @@ from iostudy import plugins
 from iostudy.execution.listeners import Listener
 from iostudy.execution.runner import Runner
 from iostudy.execution.schedule import PlannedSchedule
-from iostudy.execution.switchback.confirmation import BLOCKS, ConfirmationSchedule
-from iostudy.execution.switchback.runner import SwitchbackRunner, final_comparisons
+from iostudy.execution.switchback.runner import (
+    CONFIRMATION_BLOCKS,
+    ConfirmationSchedule,
+    SwitchbackRunner,
+    final_comparisons,
+)
 from iostudy.execution.time_limit import NO_LIMIT, TimeLimit
 from iostudy.ledger.store import Ledger
 from iostudy.ledger.studies import apply_plans
 from iostudy.ledger.windows import WindowRecord
 from iostudy.node.protocol import Node
 from iostudy.results.comparisons import ComparisonResult
-from iostudy.results.confirmation import select_confirmations
+from iostudy.results.recommendation import select_confirmations
 from iostudy.study.mode import find_mode
 from iostudy.study.model import Study
 from iostudy.study.plan import make_plan
@@ -97,7 +101,7 @@ def _run_windows(study: Study, run: Run) -> Comparisons:
     is_complete = record.can_decide() and final_comparisons(at_end, record) is not None
     if is_complete and (schedule := _confirm(study, decided, ledger)) is not None:
         runner = Runner(study, schedule, run.node, ledger, run.listeners, run.limit)
-        runner.confirm(schedule.labels, BLOCKS)
+        runner.confirm(schedule.labels, CONFIRMATION_BLOCKS)
     return decided
 
 

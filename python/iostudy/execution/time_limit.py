@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from iostudy.execution.listeners import Listener
+from iostudy.ledger.given_up_workloads import TimeLimitRecord
 from iostudy.ledger.store import Ledger
-from iostudy.ledger.time_limit import TimeLimitRecord
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from iostudy.node.protocol import TrialResult
 from iostudy.study.sections import Validity
 from iostudy.telemetry.covariates import Covariate, compute_covariates
-from iostudy.telemetry.foreign_io import compute_foreign_kb, find_submitters
+from iostudy.telemetry.processes import compute_foreign_kb, find_submitters
 from iostudy.telemetry.summary import TelemetrySummary
 from iostudy.units import KIB, MIB, format_percent, format_rounded_size
 from iostudy.workloads.definition import Figure

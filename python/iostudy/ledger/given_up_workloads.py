@@ -1,4 +1,4 @@
-"""Record of the workloads that a study gave up after all attempts at a block failed."""
+"""Records of what a study gave up: workloads that failed, and blocks past its time limit."""
 
 from __future__ import annotations
 
@@ -78,3 +78,32 @@ def _given_up(row: sqlite3.Row) -> GivenUpWorkload:
         row["reason"],
         bool(row["disturbed"]),
     )
+
+
+_TIME_LIMIT_TABLE = "time_limit"
+
+
+class TimeLimitRecord:
+    """The time limit that ended the study, since its last start or resumption.
+
+    Raises LedgerError and RecordError as the ledger does.
+    """
+
+    def __init__(self, ledger: Ledger) -> None:
+        self._tables = ledger.tables
+
+    def add(self, seconds: float) -> None:
+        """Record durably that a limit of so many seconds ended the study."""
+        with require_writable(self._tables).transaction() as change:
+            change.insert(_TIME_LIMIT_TABLE, resumption=self._resumptions(), seconds=seconds)
+
+    def seconds(self) -> float | None:
+        """Return the limit that ended the study; None if none did."""
+        current = self._resumptions()
+        found = [
+            r["seconds"] for r in self._tables.read(_TIME_LIMIT_TABLE) if r["resumption"] == current
+        ]
+        return float(found[-1]) if found else None
+
+    def _resumptions(self) -> int:
+        return len(self._tables.read("resumption"))

@@ -9,8 +9,7 @@ from enum import StrEnum
 from statistics import fmean
 from typing import Any, Protocol
 
-from iostudy.analysis.switchback.earlier_plan import EarlierPlan
-from iostudy.analysis.switchback.window_plan import WindowPlan
+from iostudy.analysis.switchback.window_plan import EarlierPlan, WindowPlan
 from iostudy.study.mode import WINDOWS, find_mode
 from iostudy.study.model import Study
 from iostudy.telemetry.summary import TelemetrySummary

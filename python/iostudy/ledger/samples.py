@@ -1,21 +1,26 @@
-"""Telemetry samples next to the ledger: one Parquet file per trial."""
+"""Telemetry samples next to the ledger: one Parquet file per trial, a row for each sample."""
 
 from __future__ import annotations
 
 import hashlib
+import io
 import re
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
+
+import numpy as np
+from arro3.core import Array, ChunkedArray, DataType, Table
+from arro3.io import read_parquet, write_parquet
 
 from iostudy.durable import write_whole
 from iostudy.errors import LedgerError, RecordError
 from iostudy.ledger.rows import SamplesFile
 from iostudy.safe_path import read_regular
+from iostudy.telemetry.samples import SECONDS, Samples, Values
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from iostudy.telemetry.samples import Samples  # numpy is slow to load
 
 ReadSamples: TypeAlias = "Callable[[SamplesFile, tuple[str, ...]], Samples]"
 """`read_samples` of a folder."""
@@ -39,10 +44,9 @@ def write_run_samples(folder: Path, number: int, samples: Samples) -> SamplesFil
 
 
 def _write(folder: Path, name: str, samples: Samples) -> SamplesFile:
-    from iostudy.ledger import parquet  # loads numpy
 
     path = folder / name
-    content = parquet.encode_samples(samples)
+    content = encode_samples(samples)
     try:
         path.parent.mkdir(exist_ok=True)
         write_whole(path, content, follow_parent=False)
@@ -63,7 +67,6 @@ def read_samples(folder: Path, file: SamplesFile, columns: tuple[str, ...]) -> S
     ``columns`` are prefixes of the requested column names.
     """
     # Not at the top: most commands never read samples, and numpy is slow to load.
-    from iostudy.ledger import parquet
 
     path = folder / file.name
     try:
@@ -72,8 +75,8 @@ def read_samples(folder: Path, file: SamplesFile, columns: tuple[str, ...]) -> S
         content = read_regular(path, _MAX_BYTES)
         if hashlib.sha256(content).hexdigest() != file.sha256:
             raise _samples_error("it is damaged: its checksum differs from the recorded one", path)
-        samples = parquet.decode_samples(content, columns)
-    except (OSError, parquet.ParquetError) as error:
+        samples = decode_samples(content, columns)
+    except (OSError, ParquetError) as error:
         detail = str(error).strip() or type(error).__name__
         raise _samples_error(detail.splitlines()[0], path) from error
     if len(samples.seconds) < MIN_SAMPLES:
@@ -88,3 +91,55 @@ def _samples_error(found: str, path: Path) -> LedgerError:
         where=str(path),
         remedy="restore the file; verdicts and figures do not need it",
     )
+
+
+_COMPRESSION = "zstd(3)"
+
+
+class ParquetError(Exception):
+    """The content is not that of a Parquet file with samples."""
+
+
+def encode_samples(samples: Samples) -> bytes:
+    """Return the content of a file with whole numbers and, in seconds, the time of each sample."""
+    columns = {name: _whole_numbers(values) for name, values in samples.columns.items()}
+    table = Table.from_pydict({SECONDS: Array.from_numpy(samples.seconds), **columns})
+    buffer = io.BytesIO()
+    write_parquet(table, buffer, compression=_COMPRESSION)
+    return buffer.getvalue()
+
+
+def decode_samples(content: bytes, columns: tuple[str, ...]) -> Samples:
+    """Return the samples in ``content``; ``columns`` are prefixes of the requested column names."""
+    table = _read_table(content)
+    if SECONDS not in table.column_names:
+        raise ParquetError("it contains no time series")
+    wanted = [name for name in table.column_names if name.startswith(columns)]
+    values = {name: _numbers(table.column(name)) for name in wanted if name != SECONDS}
+    return Samples(_numbers(table.column(SECONDS)), values)
+
+
+def _read_table(content: bytes) -> Table:
+    try:
+        return read_parquet(io.BytesIO(content)).read_all()
+    except BaseException as error:
+        # arro3 panics where a file has a damaged footer, and its panic is not an Exception.
+        if isinstance(error, Exception) or type(error).__name__ == "PanicException":
+            raise ParquetError(str(error)) from error
+        raise
+
+
+def _whole_numbers(values: Values) -> Array:
+    missing = np.isnan(values)
+    if missing.any():
+        known = zip(values.tolist(), missing.tolist(), strict=True)
+        return Array([None if gone else int(value) for value, gone in known], DataType.uint64())
+    return Array.from_numpy(values.astype(np.uint64))
+
+
+def _numbers(column: ChunkedArray) -> Values:
+    """The column as floats, NaN for null; exact up to 2**53."""
+    if column.null_count:
+        values = column.to_pylist()
+        return np.array([np.nan if value is None else value for value in values], dtype=np.float64)
+    return np.asarray(column.to_numpy(), dtype=np.float64)

@@ -12,8 +12,7 @@ from typing import Any
 
 from iostudy.durable import write_whole
 from iostudy.errors import LedgerError
-from iostudy.ledger import schema, seal
-from iostudy.ledger.checksums import Head
+from iostudy.ledger import seal, tables
 from iostudy.ledger.encoding import (
     decode_row,
     decode_study,
@@ -30,8 +29,14 @@ from iostudy.ledger.errors import (
     write_failed,
 )
 from iostudy.ledger.rows import StudyRow, TrialRow, TrialStatus
-from iostudy.ledger.schema import SCHEMA_VERSION
-from iostudy.ledger.tables import SealedTables, Tables, begin_transaction, write_head
+from iostudy.ledger.seal import Head
+from iostudy.ledger.tables import (
+    SCHEMA_VERSION,
+    SealedTables,
+    Tables,
+    begin_transaction,
+    write_head,
+)
 
 FILE_NAME = "ledger.sqlite"
 _SQLITE_SUFFIXES = ("", "-wal", "-shm", "-journal")
@@ -183,7 +188,7 @@ def _open_verified(path: Path) -> Tables:
 
 def _require_schema(path: Path, connection: sqlite3.Connection) -> None:
     version = connection.execute("PRAGMA user_version").fetchone()[0]
-    intact = schema.is_intact(connection)
+    intact = tables.is_intact(connection)
     if version == 0 or (intact and version != SCHEMA_VERSION):
         raise damaged_ledger(
             path, f"the file is empty, or its header is damaged (version {version})"
@@ -250,7 +255,7 @@ def _configure_connection(connection: sqlite3.Connection) -> sqlite3.Connection:
 def _write_new(path: Path, study: StudyRow) -> None:
     """Create the ledger in memory and write it atomically, without following links."""
     with sqlite_errors(path, write_failed), closing(sqlite3.connect(":memory:")) as connection:
-        _configure_connection(connection).executescript(schema.SCHEMA)
+        _configure_connection(connection).executescript(tables.SCHEMA)
         connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
         empty = write_head(connection, Head())
         connection.commit()

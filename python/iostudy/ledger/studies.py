@@ -10,8 +10,13 @@ from pathlib import Path
 
 from iostudy import plugins
 from iostudy.analysis.spending import SPENT, AnalysisMethod, Continuation
-from iostudy.analysis.switchback.earlier_plan import EarlierPlan, count_earlier_blocks
-from iostudy.analysis.switchback.window_plan import BIAS_SHARE, FEWEST_BLOCKS, count_blocks
+from iostudy.analysis.switchback.window_plan import (
+    BIAS_SHARE,
+    FEWEST_BLOCKS,
+    EarlierPlan,
+    count_blocks,
+    count_earlier_blocks,
+)
 from iostudy.errors import LedgerError
 from iostudy.ledger.given_up_workloads import GivenUpWorkload, GivenUpWorkloadRecord
 from iostudy.ledger.rows import PlanRow, StudyRow

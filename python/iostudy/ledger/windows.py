@@ -10,8 +10,7 @@ from typing import Any
 
 from pydantic_core import from_json
 
-from iostudy.analysis.switchback.earlier_plan import EarlierPlan
-from iostudy.analysis.switchback.window_plan import WindowPlan
+from iostudy.analysis.switchback.window_plan import EarlierPlan, WindowPlan
 from iostudy.ledger.encoding import decode_row, decode_summary
 from iostudy.ledger.rows import (
     PlanRow,

@@ -12,15 +12,14 @@ from iostudy.node import target_devices
 from iostudy.node.free_space import require_space
 from iostudy.node.levels import Levels, lock_places
 from iostudy.node.permission import describe_account
-from iostudy.node.targets.drivers import find_driver
+from iostudy.node.targets.driver import find_driver
 from iostudy.safe_path import ROOT_UID
 from iostudy.settings import catalog as settings
 from iostudy.settings import kinds
 from iostudy.settings.definition import Reach
 from iostudy.settings.definitions.filesystem import FILESYSTEM_TYPE
 from iostudy.settings.scratch.filesystem import Filesystem
-from iostudy.settings.scratch.mkfs_dry_run import check_mkfs
-from iostudy.settings.scratch.new_filesystem import require_tools
+from iostudy.settings.scratch.new_filesystem import check_mkfs, require_tools
 from iostudy.settings.trace_instance import TraceInstance, usable_tracefs
 from iostudy.settings.transaction.transaction import Transaction
 from iostudy.settings.values import AS_FOUND

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+import platform
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
+from importlib.metadata import version
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -26,9 +28,8 @@ from iostudy.node.member_speed import measure_members
 from iostudy.node.permission import Permission, describe_account
 from iostudy.node.service import ServiceRequest
 from iostudy.node.site import Site
-from iostudy.node.targets.drivers import find_driver
+from iostudy.node.targets.driver import find_driver
 from iostudy.node.targets.storage import ScratchStorage
-from iostudy.node.versions import read_versions
 from iostudy.settings import places
 from iostudy.settings.trace_instance import TraceInstance, usable_tracefs
 from iostudy.settings.transaction.locks import lock_directory
@@ -346,3 +347,11 @@ class LocalNode:
         is_served = service is not None and catalog.get(request.name).service
         data_dirs = service.spec.data_dirs if service and is_served else ()
         return target_devices.top_device_names(*(data_dirs or self._device_paths()))
+
+
+_PACKAGES = ("iostudy", "numpy", "pydantic")
+
+
+def read_versions() -> Mapping[str, str]:
+    """Return the version of each, by its name."""
+    return {"python": platform.python_version(), **{name: version(name) for name in _PACKAGES}}

@@ -15,17 +15,15 @@ from pydantic import BaseModel
 from iostudy.account import act_as
 from iostudy.errors import WorkloadError, WorkloadStoppedError
 from iostudy.node import caches, target_devices
+from iostudy.node.caches import describe_warm_memory, touch_free_memory
 from iostudy.node.conditions import Callbacks, Conditions
-from iostudy.node.disk_watch import DiskWatch
 from iostudy.node.levels import read_back
 from iostudy.node.local_switched_run import LocalSwitchedRun
-from iostudy.node.memory import describe_warm_memory, touch_free_memory
 from iostudy.node.protocol import Span, TrialResult
-from iostudy.node.resync_watch import ResyncWatch
 from iostudy.node.service import Service, ServiceClient
-from iostudy.node.site import Site
-from iostudy.node.slow_step import report_slow_step
-from iostudy.node.stopwatch import Stopwatch
+from iostudy.node.site import DiskWatch, Site
+from iostudy.node.stopwatch import Stopwatch, report_slow_step
+from iostudy.node.volume_sync import ResyncWatch
 from iostudy.study.combinations import Configuration
 from iostudy.study.model import WorkloadRequest
 from iostudy.study.plan import FORMAT_PHASE

@@ -11,11 +11,9 @@ from typing import Self
 
 from iostudy.account import act_as
 from iostudy.errors import WorkloadError
-from iostudy.node.disk_watch import DiskWatch
-from iostudy.node.fault_watch import FindFaults
 from iostudy.node.levels import SwitchedLevels
 from iostudy.node.protocol import RunResult
-from iostudy.node.site import Site
+from iostudy.node.site import DiskWatch, FindFaults, Site
 from iostudy.settings.transaction.deferred_signals import defer_signals
 from iostudy.telemetry.recorder import Recorder, Telemetry
 from iostudy.workloads.tick import Tick

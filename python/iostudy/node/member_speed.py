@@ -9,7 +9,7 @@ from typing import Any
 
 from iostudy.node.block_device_prober import open_prober
 from iostudy.prober import BLOCK_BYTES, Operation, Prober, Request
-from iostudy.settings.scratch import signatures, steps
+from iostudy.settings.scratch import steps
 from iostudy.settings.scratch.disk import ScratchDisk
 from iostudy.units import KIB, MIB
 
@@ -54,7 +54,7 @@ def _best(measured: Sequence[MemberSpeed]) -> MemberSpeed:
 def _measure(disk: ScratchDisk, number: int) -> MemberSpeed:
     device = disk.device
     with steps.open_verified(device.path, disk.found) as descriptor:
-        signatures.require_none(device.path)
+        steps.require_no_signature(device.path)
         node = steps.descriptor_path(descriptor)
         with open_prober(node, device, write=False) as prober:
             reads = _rates(prober, "read", number)

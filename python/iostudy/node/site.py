@@ -5,27 +5,28 @@ The data of a service that the study starts are on this file system and are remo
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, nullcontext
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import Self
 
 from iostudy.account import Account
+from iostudy.host.mounts import find_mount
 from iostudy.line_handler import LineHandler, ignore_line
 from iostudy.node.conditions import Callbacks, Conditions
-from iostudy.node.expected_mount import ExpectedMount
-from iostudy.node.fault_watch import FindFaults, watch_nothing
 from iostudy.node.levels import Levels
 from iostudy.node.service import Service
 from iostudy.node.targets.storage import ScratchStorage
 from iostudy.node.volume_sync import wait_for_sync
 from iostudy.settings.change import Change
-from iostudy.settings.scratch.disk import ScratchDisk
+from iostudy.settings.scratch.disk import FindDiskState, ScratchDisk
 from iostudy.settings.scratch.new_filesystem import NewFilesystem
 from iostudy.settings.scratch.volume.volume import Volume
 from iostudy.settings.transaction.transaction import Transaction
 from iostudy.settings.work_folder import WorkFolder
-from iostudy.storage_kind import StorageKind
+from iostudy.storage_kind import StorageKind, find_storage_kind
 from iostudy.study.combinations import Configuration
 
 
@@ -168,3 +169,65 @@ class Site:
         for storage in storages.values():
             self._transaction.apply(NewFilesystem.prepare(storage.disk, storage.filesystem))
         return {name: storage.disk.mount_point for name, storage in storages.items()}
+
+
+@dataclass(frozen=True)
+class ExpectedMount:
+    """Type, source and folder of a mounted file system.
+
+    Its options are not compared, because a study may vary them.
+    """
+
+    filesystem: str
+    source: str
+    root: str
+
+    @classmethod
+    def find(cls, directory: Path) -> Self:
+        """Return that of a directory; OSError for a missing one."""
+        mount = find_mount(directory)
+        return cls(mount.filesystem, mount.source, mount.root)
+
+    @property
+    def storage(self) -> StorageKind:
+        """What stores its data."""
+        return find_storage_kind(self.filesystem, self.source)
+
+    def find_faults(self, directory: Path) -> tuple[str, ...]:
+        """Return why a trial in the directory does not count: it is on another mount now."""
+        try:
+            now = ExpectedMount.find(directory)
+        except OSError as error:
+            return (f"the mount of {directory} is gone: {error.strerror}",)
+        if now == self:
+            return ()
+        expected = f"{self.filesystem} of {self.source}"
+        return (f"{directory} is on {now.filesystem} of {now.source}, no longer on {expected}",)
+
+
+@dataclass(frozen=True)
+class DiskWatch:
+    """The watches of the disks since the start of a trial."""
+
+    running: Sequence[FindDiskState] = ()
+
+    @classmethod
+    def begin(cls, disks: Sequence[ScratchDisk]) -> DiskWatch:
+        """Begin to watch now; TargetError if a disk has failed."""
+        return cls(tuple(disk.watch() for disk in disks))
+
+    def end(self) -> tuple[dict[str, Mapping[str, float]], tuple[str, ...]]:
+        """Return figures by device, and reasons why the trial does not count."""
+        states = [find() for find in self.running]
+        figures = {own.device: own.figures for own in states if own.figures}
+        return figures, tuple(f"{own.device}: {own.invalid}" for own in states if own.invalid)
+
+
+FindFaults = Callable[[], tuple[str, ...]]
+"""Returns what happened to the storage since the watch began."""
+FaultWatch = Callable[[], AbstractContextManager[FindFaults]]
+
+
+def watch_nothing() -> AbstractContextManager[FindFaults]:
+    """Find no faults: the study made no volume and compares no mounts."""
+    return nullcontext(tuple)

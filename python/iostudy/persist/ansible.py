@@ -19,7 +19,7 @@ from ruamel.yaml import YAML
 from ruamel.yaml.comments import CommentedMap
 
 from iostudy.errors import UsageError
-from iostudy.persist import fstab, limits, mount_options, sysctl, tmpfiles, udev
+from iostudy.persist import fstab, limits, sysctl, tmpfiles, udev
 from iostudy.persist.plan import Artifact, format_heading
 from iostudy.persist.request import PersistedSetting, PersistRequest
 
@@ -250,7 +250,7 @@ def _edit(edit: fstab.Edit) -> Iterator[Task]:
         # A backslash in the replacement would begin a group.
         text = field.replace("\\", r"\\")
         name = f"{option} in {fstab.FILE} for {point}"
-        rival = rf"{before}(?:\S*,)?)(?:{mount_options.conflicting_options(option)})(?=[,\s]|$)"
+        rival = rf"{before}(?:\S*,)?)(?:{fstab.conflicting_options(option)})(?=[,\s]|$)"
         lacking = rf"{before}(?!(?:\S*,)?{re.escape(field)}(?:[,\s]|$))\S+)"
         yield _replace(edit, f"Set {name}", rival, text)
         yield _replace(edit, f"Add {name}", lacking, f",{text}")

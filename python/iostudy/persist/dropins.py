@@ -12,8 +12,7 @@ from pathlib import Path
 from iostudy.errors import UsageError
 from iostudy.host.configuration.assignment import Assignment, Stage, override_path
 from iostudy.host.configuration.writers import read_writers
-from iostudy.host.files import decode
-from iostudy.host.reader import Reader
+from iostudy.host.files import Reader, decode
 from iostudy.persist.plan import Activation, Artifact, Conflict, Expected, PersistencePlan
 from iostudy.persist.request import PersistedSetting
 

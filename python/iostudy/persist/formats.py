@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -12,11 +13,21 @@ from pathlib import Path
 from iostudy import plugins
 from iostudy.core import registered
 from iostudy.host.files import ROOT
+from iostudy.host.mounts import find_mount
 from iostudy.persist import ansible as role
-from iostudy.persist import declared, fstab, limits, sysctl, tmpfiles, tuned, udev
+from iostudy.persist import fstab, limits, sysctl, tmpfiles, tuned, udev
 from iostudy.persist.plan import PersistencePlan, UnsupportedSetting, add_provenance, merge_plans
 from iostudy.persist.request import DiskMatch, PersistedSetting, PersistRequest
 from iostudy.persist.tmpfiles import ATTRIBUTE
+from iostudy.settings import catalog
+from iostudy.settings.definitions.declared import (
+    VALUE,
+    CommandDefinition,
+    DeclaredDefinition,
+    TextFileDefinition,
+    command_text,
+    fill,
+)
 
 
 class Format(StrEnum):
@@ -229,7 +240,7 @@ def _exclude_unsupported(kept: Iterable[PersistedSetting]) -> PersistencePlan:
     reasons = _UNSUPPORTED_KINDS | others
     return PersistencePlan(
         unsupported=tuple(
-            declared.explain(k) or UnsupportedSetting(k.text, *reasons.get(_kind(k), _UNKNOWN))
+            explain(k) or UnsupportedSetting(k.text, *reasons.get(_kind(k), _UNKNOWN))
             for k in kept
             if _find_form(k) is None
         )
@@ -249,3 +260,36 @@ def _kind(setting: PersistedSetting) -> str:
         return ATTRIBUTE
     families = (own for own in list_plugin_formats() if setting.name.startswith(f"{own}."))
     return next(families, setting.name.partition(".")[0])
+
+
+def explain(setting: PersistedSetting) -> UnsupportedSetting | None:
+    """Return what a person has to do for a declared setting; None for any other one."""
+    definition = catalog.find(setting.name)
+    if not isinstance(definition, DeclaredDefinition):
+        return None
+    if isinstance(definition, TextFileDefinition):
+        section = f" in section [{definition.section}]" if definition.section else ""
+        line = f"{definition.key}{definition.separator}{setting.value}"
+        effect = f", then run {command_text(definition.after)}" if definition.after else ""
+        remedy = f"write {line} into {definition.file}{section}{effect}"
+        return UnsupportedSetting(setting.text, "its file belongs to another program", remedy)
+    command = definition.persist
+    if not command and isinstance(definition, CommandDefinition):
+        command = command_text(definition.write)
+    if not command:
+        return None
+    placed = fill(command, _placeholders(setting)).replace(f"'{VALUE}'", VALUE)
+    placed = placed.replace(VALUE, shlex.quote(setting.value))
+    return UnsupportedSetting(setting.text, "a command keeps it", f"run {placed}")
+
+
+def _placeholders(setting: PersistedSetting) -> list[tuple[str, str]]:
+    if setting.disk is not None:
+        name = setting.disk.here or setting.disk.name
+        return [("name", name), ("path", f"/dev/{name}")]
+    if setting.mount_point is not None:
+        return [
+            ("mount", str(setting.mount_point)),
+            ("source", find_mount(Path(setting.mount_point)).source),
+        ]
+    return []

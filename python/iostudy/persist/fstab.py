@@ -3,13 +3,15 @@
 A mount point is compared as findmnt(8) does, through symbolic links. A unit in /etc or /run, and
 any drop-in, takes precedence over the line. Blanks, tabs, newlines and backslashes in a field are
 octal escapes. Source: fstab(5), systemd.mount(5), systemd.unit(5).
+
+Source: fstab(5); mount(8), "FILESYSTEM-INDEPENDENT MOUNT OPTIONS".
 """
 
 from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -22,9 +24,10 @@ from iostudy.host.configuration.assignment import (
     host_path,
 )
 from iostudy.host.files import ROOT, decode
-from iostudy.persist import dropins, mount_options
+from iostudy.persist import dropins
 from iostudy.persist.plan import Activation, Artifact, Conflict, PersistencePlan, UnsupportedSetting
 from iostudy.persist.request import PersistedSetting
+from iostudy.settings.mount_options import format_option, option_names, split_option
 
 FILE = Path("/etc/fstab")
 
@@ -103,7 +106,7 @@ class Edit:
     @property
     def wanted(self) -> tuple[str, ...]:
         """Return the options of the settings."""
-        each = (mount_options.format_options(k.name, k.value) for k in self.settings)
+        each = (format_options(k.name, k.value) for k in self.settings)
         return tuple(option for options in each for option in options)
 
     @property
@@ -128,12 +131,12 @@ def plan_edits(
             continue
         wanted = {setting.name: setting.value for setting in settings}
         unit = _find_overriding(point, root)
-        if unit and mount_options.merge(unit.value, wanted) == unit.value:
+        if unit and merge(unit.value, wanted) == unit.value:
             result += _already(settings, unit.where)
             continue
         if unit:
             result += PersistencePlan(conflicts=_conflicts(settings, unit))
-        options = mount_options.merge(own[0].options, wanted)
+        options = merge(own[0].options, wanted)
         found.append(Edit(own[0], options, tuple(settings)))
     return tuple(found), result
 
@@ -261,3 +264,47 @@ def _unit(point: Path, root: Path) -> Path | None:
     """The unit file of systemd that mounts it."""
     paths = (root / place / _UNITS / unit_name(point) for place in PLACES)
     return next((host_path(path, root) for path in paths if path.is_file()), None)
+
+
+_SEPARATOR = re.compile(r',(?=(?:[^"]*"[^"]*")*[^"]*$)')
+"""A comma outside quotation marks, as in ``context="system_u:object_r:tmp_t:s0:c1,c2"``."""
+
+
+def split(options: str) -> list[str]:
+    """The options one by one."""
+    return [option for option in _SEPARATOR.split(options) if option]
+
+
+def merge(options: str, settings: Mapping[str, str]) -> str:
+    """The options with the settings in them, each in the place of what it replaces."""
+    merged = split(options)
+    for name, value in settings.items():
+        for option in format_options(name, value):
+            merged = _replace_option(merged, option)
+    return ",".join(merged)
+
+
+def format_options(name: str, value: str) -> list[str]:
+    """``mount.atime``, ``noatime`` -> ``noatime``; ``mount.commit``, ``30`` -> ``commit=30``."""
+    if name == "mount.options":
+        return split(value)
+    return [format_option(name.removeprefix("mount."), value)]
+
+
+def conflicting_options(option: str) -> str:
+    """A regular expression for the options that this one replaces, itself among them."""
+    words = option_names(_key(option))
+    return "|".join((*map(re.escape, words), rf"{re.escape(_key(option))}=[^,\s]*"))
+
+
+def _replace_option(options: Iterable[str], option: str) -> list[str]:
+    """Replace the first option of the same key, or append the option."""
+    options = list(options)
+    own = [index for index, old in enumerate(options) if _key(old) == _key(option)]
+    place = own[0] if own else len(options)
+    rest = [old for index, old in enumerate(options) if index not in own]
+    return [*rest[:place], option, *rest[place:]]
+
+
+def _key(option: str) -> str:
+    return split_option(option)[0]

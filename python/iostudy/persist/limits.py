@@ -16,7 +16,7 @@ from pathlib import Path
 from iostudy import units
 from iostudy.host.configuration.assignment import Assignment
 from iostudy.host.files import ROOT
-from iostudy.host.process_limits import UNLIMITED
+from iostudy.host.processes import UNLIMITED
 from iostudy.persist import dropins
 from iostudy.persist.dropins import ExistingLine
 from iostudy.persist.plan import PersistencePlan, UnsupportedSetting, format_heading

@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 import platform
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, assert_never
 
-from iostudy.errors import UsageError
+from iostudy.errors import RestoreError, UsageError
 from iostudy.host import devices
 from iostudy.host.inventory import describe_device
 from iostudy.persist.request import Inventory, InventoryDisk, PersistedSetting, PersistRequest
-from iostudy.settings import catalog, places
+from iostudy.settings import catalog, kinds, places
+from iostudy.settings.attributes import AttributeChange, Attributes
 from iostudy.settings.definition import Reach
-from iostudy.settings.transaction.committed_settings import (
-    CommittedSetting,
-    read_committed_settings,
-)
+from iostudy.settings.identity import DeviceIdentity
+from iostudy.settings.kinds.queue import Queue
+from iostudy.settings.mounting.owners import FileSystemOptions, MountFlags
+from iostudy.settings.transaction.journal import JournalContents, journal_paths, read_journal
+from iostudy.settings.transaction.state import state_directory
 
 
 def find_studied(
@@ -104,3 +106,55 @@ def read_present_disks() -> tuple[InventoryDisk, ...]:
 def _read_inventory() -> Inventory:
     """Return all disks and volumes in the form of an inventory."""
     return {device.name: describe_device(device) for device in devices.read_disks()}
+
+
+@dataclass(frozen=True)
+class CommittedSetting:
+    """A setting that is held. ``device`` or ``mount_point`` say where, for what has a place."""
+
+    name: str
+    value: str
+    device: DeviceIdentity | None = None
+    mount_point: Path | None = None
+
+
+def read_committed_settings(directory: Path | None = None) -> tuple[CommittedSetting, ...]:
+    """Every setting that is held, the last value of each; in the order they were set first.
+
+    RestoreError for a journal of another version, or one that has lost a line.
+    """
+    found: dict[tuple[str, DeviceIdentity | None, Path | None], CommittedSetting] = {}
+    for path in reversed(journal_paths(directory or state_directory())):
+        contents = read_journal(path)
+        if contents.committed and contents.lost_lines:
+            raise _incomplete(path, contents)
+        if contents.committed:
+            found |= {(h.name, h.device, h.mount_point): h for h in _held(contents)}
+    return tuple(found.values())
+
+
+def _incomplete(path: Path, contents: JournalContents) -> RestoreError:
+    return RestoreError(
+        "all settings that `iostudy set` holds",
+        found=contents.lost_lines,
+        where=str(path),
+        remedy="`iostudy restore` undoes what the other lines hold; set all of it again",
+    )
+
+
+def _held(contents: JournalContents) -> Iterator[CommittedSetting]:
+    for entry in contents.pending:
+        change = kinds.rebuild_change(entry.kind, entry.record)
+        if isinstance(change, AttributeChange) and change.owner.absence_reason() is None:
+            for name, value in change.settings.items():
+                yield CommittedSetting(name, value, *_place(change.owner))
+
+
+def _place(owner: Attributes) -> tuple[DeviceIdentity | None, Path | None]:
+    match owner:
+        case Queue(device):
+            return device, None
+        case MountFlags() | FileSystemOptions():
+            return None, Path(owner.point)
+        case _:
+            return None, None

@@ -2,30 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import math
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 
+from iostudy.analysis.comparison import Comparison
 from iostudy.analysis.ranking import Ranking
 from iostudy.errors import UsageError
 from iostudy.ledger.rows import StudyRow, TrialRow, measured_rows
 from iostudy.ledger.studies import NODES, find_verdict_folder, open_ledger, read_study
 from iostudy.ledger.windows import WindowRecord
 from iostudy.persist import places
-from iostudy.persist.provenance import describe_provenance
 from iostudy.persist.request import PersistRequest
 from iostudy.plugins import Mode
 from iostudy.results import recommendation as rule
+from iostudy.results.change_text import format_relative_interval
 from iostudy.results.comparisons import (
     ComparisonResult,
     compare_configurations,
     exclude_bounds,
+    exclude_guards,
     rank_configurations,
 )
+from iostudy.results.recommendation import meets_goal
 from iostudy.settings.values import AS_FOUND
 from iostudy.study.combinations import Configuration
 from iostudy.study.mode import find_mode
 from iostudy.study.model import Study
+from iostudy.units import format_percent
 
 
 def select_settings(folder: Path, label: str | None, on: Sequence[str]) -> PersistRequest:
@@ -209,3 +215,50 @@ def _no_settings_error(study: Study, configuration: Configuration) -> UsageError
         where=f"the study {study.name}",
         remedy="there is nothing to keep; name another one with --configuration",
     )
+
+
+def describe_provenance(
+    study: Study, row: StudyRow, results: Sequence[ComparisonResult]
+) -> tuple[str, ...]:
+    """Return a line with the conclusion, one for each workload, and the study."""
+    host = row.circumstances.get("host", {})
+    name = host.get("hostname") or "unknown"
+    kernel = f"kernel {(host.get('kernel') or {}).get('release') or 'unknown'}"
+    date = datetime.fromtimestamp(row.started_at, UTC).strftime("%Y-%m-%d")
+    return (
+        _conclude(study, results),
+        *_describe_verdicts(results),
+        f"Study {study.name} of {date}, host {name}, {kernel}, iostudy {row.iostudy_version}.",
+    )
+
+
+def _conclude(study: Study, results: Sequence[ComparisonResult]) -> str:
+    baseline = study.baseline.label
+    if meets_goal(study, results):
+        better = [result.workload for result in exclude_guards(results) if result.meets_better]
+        where = " and ".join(label for label in better if label in study.goal.better)
+        guards = [label for label in study.goal.not_worse or () if label not in better]
+        margin = format_percent(study.decide.margin)
+        guards += [result.title for result in results if result.is_guard]
+        guarded = f", not worse by {margin} on {', '.join(guards)}" if guards else ""
+        return f"Verdict: better than the baseline {baseline} on {where}{guarded}."
+    return (
+        f"UNPROVEN: the study did not show it to be better than the baseline {baseline} on a "
+        "workload of its goal, and not worse on the others."
+    )
+
+
+def _describe_verdicts(results: Iterable[ComparisonResult]) -> Iterator[str]:
+    for result in results:
+        comparison = result.comparison
+        verdict = comparison.verdict.value if comparison.verdict else "no verdict"
+        blocks = f"{comparison.blocks} blocks"
+        yield f"{result.title}: {verdict}, {result.figure.name} {_change(comparison)}, {blocks}."
+
+
+def _change(comparison: Comparison) -> str:
+    """The relative change of the figure with its interval: ``+12.0 % [+9.1, +15.0]``."""
+    low, high = comparison.change_interval
+    if not (math.isfinite(low) and math.isfinite(high)):
+        return "unknown"
+    return format_relative_interval(comparison.change, low, high)

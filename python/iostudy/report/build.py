@@ -10,8 +10,14 @@ from typing import Any
 from pydantic import JsonValue
 
 from iostudy.report.base import GivenUpWorkloadReport, State, Step
-from iostudy.report.formatting import describe_bounds, describe_given_up, describe_stop
-from iostudy.report.names import find_baseline_label, find_single_factor, find_study_noun
+from iostudy.report.formatting import (
+    describe_bounds,
+    describe_given_up,
+    describe_stop,
+    find_baseline_label,
+    find_single_factor,
+    find_study_noun,
+)
 from iostudy.report.plugin_topics import TopicValue, list_topics
 from iostudy.report.recorded_study import RecordedStudy
 from iostudy.report.topics import (
@@ -39,6 +45,7 @@ from iostudy.report.topics import (
     volumes,
 )
 from iostudy.report.topics.bottlenecks import BottleneckReport
+from iostudy.report.topics.caveats import find_limited
 from iostudy.report.topics.covariates import CovariateReport
 from iostudy.report.values import GuardReport, Report, WorkloadReport, report_type
 from iostudy.results.comparisons import (
@@ -50,7 +57,6 @@ from iostudy.results.comparisons import (
     rank_configurations,
 )
 from iostudy.results.continuation import estimate_continuation
-from iostudy.results.rate_limit import find_limited
 from iostudy.results.recommendation import list_candidates
 from iostudy.study.mode import WINDOWS, find_mode
 from iostudy.workloads import catalog

@@ -15,7 +15,7 @@ from iostudy.analysis.paired import PairedRuns
 from iostudy.analysis.ranking import BlockedRuns, Ranking, is_rankable, rank
 from iostudy.analysis.rule import Rule
 from iostudy.analysis.spending import SPENT, AnalysisMethod
-from iostudy.analysis.switchback.settling import RISK_SHARE
+from iostudy.analysis.switchback.window_plan import RISK_SHARE
 from iostudy.analysis.verdict import Verdict
 from iostudy.ledger.rows import MeasuredRow
 from iostudy.study.mode import WINDOWS, find_mode

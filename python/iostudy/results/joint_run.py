@@ -1,4 +1,4 @@
-"""Aggregate of runs that nodes made at the same time, on one timeline."""
+"""Aggregate of runs that nodes made at the same time, and its parts in the ledger (pure)."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from iostudy.analysis.clock_offset import ClockOffset
+from iostudy.workloads.measurement import BYTES, Part
 
 
 @dataclass(frozen=True)
@@ -83,3 +84,46 @@ def find_stragglers(seconds: Mapping[str, float], margin: float) -> tuple[str, .
     limit = (1 + margin) * statistics.median(seconds.values())
     slow = sorted((node for node in seconds if seconds[node] > limit), key=lambda n: -seconds[n])
     return tuple(slow)
+
+
+_NODE = "node"
+_SECONDS, _START, _ERROR = "seconds", "start_after", "clock_error"
+
+
+@dataclass(frozen=True)
+class NodePart:
+    """The run of a node: ``seconds`` by its own clock, ``start_after`` the first node's start.
+
+    ``error`` is the largest possible error of a time on the common clock, in seconds.
+    """
+
+    node: str
+    seconds: float
+    start_after: float
+    error: float
+    size: int
+
+    def to_part(self) -> Part:
+        """As a part of a trial."""
+        figures = {
+            _SECONDS: self.seconds,
+            _START: self.start_after,
+            _ERROR: self.error,
+            BYTES: float(self.size),
+        }
+        return Part({_NODE: self.node}, figures)
+
+
+def read_node_parts(parts: Sequence[Part]) -> tuple[NodePart, ...]:
+    """The runs of the nodes; none in a trial of one host."""
+    return tuple(
+        NodePart(
+            node=own.labels[_NODE],
+            seconds=own.figures[_SECONDS],
+            start_after=own.figures[_START],
+            error=own.figures[_ERROR],
+            size=round(own.figures[BYTES]),
+        )
+        for own in parts
+        if _NODE in own.labels
+    )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from statistics import fmean
 
 from iostudy.analysis.verdict import Verdict
@@ -78,3 +78,13 @@ def meets_goal(study: Study, comparisons: Iterable[ComparisonResult]) -> bool:
         and all(label in results and results[label].meets_guard for label in goal.not_worse)
         and all(figures)
     )
+
+
+def select_confirmations(
+    study: Study, compared: Sequence[ComparisonResult]
+) -> dict[str, tuple[str, ...]]:
+    """Return the recommended configuration on every workload; empty without any."""
+    recommended = recommend(study, compared)
+    if recommended is None:
+        return {}
+    return {own.workload: (recommended,) for own in compared if own.configuration == recommended}

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from iostudy import plugins
 from iostudy.core import registered
-from iostudy.settings.definition import SettingDefinition
+from iostudy.settings.definition import SettingDefinition, SettingFamily
 from iostudy.settings.definitions import (
     bdi,
     cgroup,
@@ -23,7 +23,6 @@ from iostudy.settings.definitions import (
     volume,
 )
 from iostudy.settings.definitions.declared import AttributeDefinition
-from iostudy.settings.family import SettingFamily
 from iostudy.settings.sysctl_keys import FOLDERS, path_key
 
 # One line for each kind, in the order they are shown.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -135,3 +136,17 @@ class SettingDefinition:
     def matches(self, wanted: str, found: str) -> bool:
         """Return whether the value read back is the requested one."""
         return wanted == found
+
+
+@dataclass(frozen=True)
+class SettingFamily:
+    """Settings of one kind, and names that are settings without a description.
+
+    ``define`` returns the definition of any name that begins with ``prefix``, or raises KeyError;
+    ``explain`` says why such a name is none.
+    """
+
+    definitions: tuple[SettingDefinition, ...]
+    prefix: str = ""
+    define: Callable[[str], SettingDefinition] | None = None
+    explain: Callable[[str], str] = lambda name: ""

@@ -4,6 +4,8 @@ It is apart from the buffers of everybody else who traces. While it is there eve
 devices is noted, but only where ``tracing_on`` is set; that is done by who reads it.
 
 Source: Documentation/trace/ftrace.rst ("Instances"), Documentation/trace/events.rst.
+
+Source: Documentation/trace/ftrace.rst, "The File System".
 """
 
 from __future__ import annotations
@@ -18,12 +20,36 @@ from typing import ClassVar
 
 from iostudy import own_folder
 from iostudy.errors import RestoreError, SettingError, UsageError
-from iostudy.host import tracefs
 from iostudy.host.devices import BlockDevice
-from iostudy.host.files import write_attribute
-from iostudy.host.tracefs import BIO_EVENT, BLOCK_EVENTS, EVENTS_WITHOUT_DEVICE
+from iostudy.host.files import ROOT, write_attribute
 from iostudy.settings.change import ConflictPolicy, Record
 from iostudy.settings.identity import boot_id
+
+BLOCK_EVENTS = ("block_rq_issue", "block_rq_requeue", "block_rq_complete")
+"""Events of a request between the block layer and a driver."""
+
+BIO_EVENT = "block_bio_queue"
+"""Submission of a bio. Unlike a request's, its thread is the one that caused the I/O."""
+
+EVENTS_WITHOUT_DEVICE = ("block_plug", "block_unplug")
+"""Events of a thread, which no filter can attribute to a device."""
+
+DEFAULT_PATH = Path("sys/kernel/tracing")
+# The kernel mounts it there by itself wherever debugfs is mounted.
+_BELOW_DEBUGFS = Path("sys/kernel/debug/tracing")
+
+
+def find_tracefs(root: Path = ROOT) -> Path | None:
+    """Find its accessible mount point, or None."""
+    places = (root / DEFAULT_PATH, root / _BELOW_DEBUGFS)
+    return next((place for place in places if os.access(place / "instances", os.X_OK)), None)
+
+
+def find_missing_events(folder: Path, events: Sequence[str] = BLOCK_EVENTS) -> tuple[str, ...]:
+    """Return the block events that the kernel lacks."""
+    block = folder / "events/block"
+    return tuple(name for name in events if not (block / name / "format").exists())
+
 
 PREFIX = "iostudy-trace-"
 
@@ -74,7 +100,7 @@ class TraceInstance:
             raise _unavailable("no block device below the target", remedy, purpose)
         path = own_folder.new_path(folder / "instances", PREFIX)
         numbers = tuple(device.number for device in devices or ())
-        missing = tracefs.find_missing_events(folder, purpose.optional)
+        missing = find_missing_events(folder, purpose.optional)
         optional = tuple(event for event in purpose.optional if event not in missing)
         return cls(path, numbers, boot_id(), (*BLOCK_EVENTS, *optional))
 
@@ -167,11 +193,11 @@ def usable_tracefs(purpose: TracePurpose = BLOCK_LATENCY) -> Path:
     """Where block requests can be traced; UsageError where the user or the kernel cannot."""
     if os.geteuid() != 0:
         raise _unavailable("iostudy runs as another user than root", "run it as root", purpose)
-    folder = tracefs.find_tracefs()
+    folder = find_tracefs()
     if folder is None:
-        remedy = f"mount -t tracefs nodev /{tracefs.DEFAULT_PATH}"
+        remedy = f"mount -t tracefs nodev /{DEFAULT_PATH}"
         raise _unavailable("tracefs is not mounted", remedy, purpose)
-    lacking = tracefs.find_missing_events(folder)
+    lacking = find_missing_events(folder)
     if lacking:
         found = f"no {', '.join(lacking)} in {folder}/events/block"
         raise _unavailable(found, "boot a kernel with CONFIG_BLK_DEV_IO_TRACE", purpose)

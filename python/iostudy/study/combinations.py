@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 from iostudy.settings.definition import SettingCondition
-from iostudy.study.labels import short_names
+from iostudy.study.names import short_names
 
 DIRECTORY_FACTOR = "target.directory"
 """Name of the factor that varies the directory of a target with several."""

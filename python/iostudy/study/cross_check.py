@@ -12,12 +12,11 @@ from iostudy.settings.definitions.sysctl import PREFIX
 from iostudy.settings.sysctl_keys import RATIO_OF
 from iostudy.settings.values import AS_FOUND
 from iostudy.study.combinations import DIRECTORY_FACTOR, FactorKind, count_combinations
-from iostudy.study.labels import find_duplicates
 from iostudy.study.load_section import KEY_PATH as LOAD_PATH
 from iostudy.study.load_section import NODES
 from iostudy.study.mode import find_mode, list_obstacles
 from iostudy.study.model import Design, Study
-from iostudy.study.names import UnknownNameError
+from iostudy.study.names import UnknownNameError, find_duplicates
 from iostudy.study.problems import KeyPath, ProblemCollector
 from iostudy.study.requests import check_options
 from iostudy.study.sections import Decision, DecisionMode

@@ -22,7 +22,7 @@ from iostudy.settings import catalog
 from iostudy.settings.declarations import MAX_DECLARATIONS, NAME, Declaration
 from iostudy.study import source
 from iostudy.study.fields import OpenSection
-from iostudy.study.labels import scalar_text
+from iostudy.study.names import scalar_text
 from iostudy.study.problems import ProblemCollector
 from iostudy.study.source import MAX_BYTES, Source
 

@@ -12,8 +12,7 @@ from iostudy.settings.definition import Cost, Reach, SettingDefinition
 from iostudy.settings.values import AS_FOUND
 from iostudy.study.combinations import DIRECTORY_FACTOR, Factor, FactorKind, Level
 from iostudy.study.declared_settings import HOW_TO_DECLARE
-from iostudy.study.labels import find_duplicates, parse_label, scalar_text
-from iostudy.study.names import UnknownNameError
+from iostudy.study.names import UnknownNameError, find_duplicates, parse_label, scalar_text
 from iostudy.study.problems import format_reason
 from iostudy.study.source import format_value
 from iostudy.workloads import catalog as workloads

@@ -15,8 +15,7 @@ from pydantic import (
 from pydantic_core import InitErrorDetails
 
 from iostudy import units
-from iostudy.study.labels import scalar_text
-from iostudy.study.names import UnknownNameError
+from iostudy.study.names import UnknownNameError, scalar_text
 from iostudy.study.source import format_value
 from iostudy.workloads.option_types import Options
 

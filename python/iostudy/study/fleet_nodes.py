@@ -13,7 +13,7 @@ from pydantic import AfterValidator, Field, PlainValidator, StringConstraints
 
 from iostudy.folders import FLEET_FILES
 from iostudy.study.fields import NOT_TRUE, STRICT_KEYS, StudySection
-from iostudy.study.labels import find_duplicates
+from iostudy.study.names import find_duplicates
 from iostudy.workloads.option_types import Seconds
 
 NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,199}")

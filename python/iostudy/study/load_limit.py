@@ -11,7 +11,7 @@ from pydantic import BeforeValidator, Field, WithJsonSchema
 from iostudy import units
 from iostudy.settings.definitions.cgroup import Control, definition_of
 from iostudy.study.fields import STRICT_KEYS
-from iostudy.study.labels import scalar_text
+from iostudy.study.names import scalar_text
 from iostudy.workloads.option_types import Seconds
 
 _PER_SECOND = "/s"

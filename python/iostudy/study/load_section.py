@@ -15,9 +15,8 @@ from typing import Any
 from pydantic import BaseModel, ValidationError
 
 from iostudy.study.factors import OPTION_PREFIX
-from iostudy.study.labels import parse_label
 from iostudy.study.model import Load, WorkloadRequest
-from iostudy.study.names import UnknownNameError
+from iostudy.study.names import UnknownNameError, parse_label
 from iostudy.study.problems import KeyPath, ProblemCollector, format_reason
 from iostudy.study.requests import replace_options
 from iostudy.study.source import format_value

@@ -15,9 +15,9 @@ from iostudy.settings import catalog as settings
 from iostudy.settings.definitions.declared import CommandDefinition
 from iostudy.study.combinations import DIRECTORY_FACTOR
 from iostudy.study.factors import OPTION_PREFIX
-from iostudy.study.labels import MAX_LENGTH
+from iostudy.study.names import MAX_LENGTH
 from iostudy.study.source import block_text, read, write
-from iostudy.workloads.external import fio_command
+from iostudy.workloads.external import fio_job
 from iostudy.workloads.external.command import COMMAND, CommandOptions
 from iostudy.workloads.external.fio import FIO
 
@@ -178,7 +178,7 @@ def _settings(line: OneLine, varied: Sequence[str]) -> dict[str, Any]:
 def _workload(line: OneLine) -> tuple[str, dict[str, Any], dict[str, Any]]:
     """Return its name and options, and the factor of commands that are compared."""
     given = [_split(text) for text in line.commands] or [list(line.command)]
-    if all(map(fio_command.is_fio, given)) and not line.shell:
+    if all(map(fio_job.is_fio, given)) and not line.shell:
         return FIO.name, *_fio(line, given)
     options: dict[str, Any] = {
         "label": _label(line),
@@ -216,7 +216,7 @@ def _fio(line: OneLine, given: Sequence[Sequence[str]]) -> tuple[dict[str, Any],
                 f"{option} with fio, whose files iostudy makes and removes",
                 f"leave {option} out, or run fio in a script of your own",
             )
-    parsed = [fio_command.parse(own, line.directory) for own in given]
+    parsed = [fio_job.parse_command_line(own, line.directory) for own in given]
     options = _verdict_figures(line)
     if not line.commands:
         own = {"override": dict(parsed[0].override)} if parsed[0].override else {}

@@ -11,9 +11,8 @@ from pydantic import BaseModel, ValidationError
 from iostudy import plugins
 from iostudy.errors import IostudyError, raise_together
 from iostudy.study.combinations import Configuration
-from iostudy.study.labels import find_duplicates, parse_label
 from iostudy.study.model import Study, WorkloadRequest
-from iostudy.study.names import UnknownNameError
+from iostudy.study.names import UnknownNameError, find_duplicates, parse_label
 from iostudy.study.problems import KeyPath, ProblemCollector, format_reason
 from iostudy.study.source import format_value
 from iostudy.workloads import catalog

@@ -9,7 +9,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from iostudy import units
-from iostudy.study.targets.directory import DirectoryTarget
+from iostudy.study.targets.directories import DirectoryTarget
 from iostudy.study.targets.loopback import LoopbackTarget
 from iostudy.study.targets.scratch import ScratchTarget
 from iostudy.visible import visible

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from iostudy.telemetry.devices import NUMBER
+from iostudy.telemetry.iostat import NUMBER
 from iostudy.telemetry.samples import (
     Samples,
     Values,

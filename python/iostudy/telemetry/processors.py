@@ -1,12 +1,19 @@
-"""Shares of CPU time: of all processors, and of the busiest one (pure)."""
+"""Figures of processors and of the recording: CPU time, frequency, temperature, gaps (pure)."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 import numpy as np
 
-from iostudy.telemetry.samples import Samples, Values, sum_known, time_weighted_mean
+from iostudy.telemetry.samples import (
+    Samples,
+    Values,
+    counter_increments,
+    drop_missing,
+    sum_known,
+    time_weighted_mean,
+)
 from iostudy.telemetry.summary import Figures
 
 _SHORTEST_WINDOW_SECONDS = 0.5
@@ -88,3 +95,65 @@ def _windows(seconds: Values) -> list[int]:
     if ends[-1] != len(seconds) - 1:
         ends[-1 if len(ends) > 1 else len(ends) :] = [len(seconds) - 1]
     return ends
+
+
+_MILLISECONDS = 3
+"""Decimals of seconds. Both clocks are read one after the other, so that less is not reliable."""
+
+
+def compute_clock_figures(samples: Samples) -> Figures:
+    """Compute ``suspended_s``, ``longest_gap_s`` between two samples, and ``samples``.
+
+    All rates are over time in which the machine was awake (CLOCK_MONOTONIC). A suspend is the
+    lead of CLOCK_BOOTTIME.
+    """
+    figures = {"samples": float(len(samples.seconds))}
+    if len(samples.intervals):
+        figures["longest_gap_s"] = float(samples.intervals.max())
+    if (boottime := samples.group("clock").get("boottime_ns")) is not None:
+        ahead = sum_known(counter_increments(boottime)) / 1e9 - float(samples.seconds[-1])
+        figures["suspended_s"] = max(0.0, round(ahead, _MILLISECONDS))
+    return figures
+
+
+_KHZ_PER_MHZ = 1000
+
+
+def compute_frequency_figures(samples: Samples) -> Figures:
+    """Compute ``MHz``: the mean frequency of the processors, weighted by their busy time.
+
+    An idle processor lowers its frequency without any effect on the work of others.
+    """
+    pairs = list(_readings(samples))
+    if not pairs:
+        return {}
+    khz, busy = (np.concatenate(each) for each in zip(*pairs, strict=True))
+    weights = busy if busy.sum() > 0 else np.ones_like(busy)
+    return {"MHz": float(np.average(khz, weights=weights)) / _KHZ_PER_MHZ}
+
+
+def _readings(samples: Samples) -> Iterator[tuple[Values, Values]]:
+    """Yield the frequencies of each processor, and its busy ticks since the reading before."""
+    cores = samples.keyed("cpu")
+    for number, columns in samples.keyed("frequency").items():
+        there = np.isfinite(columns["khz"])
+        if number in cores and there.sum() > 1:
+            there &= np.isfinite(cores[number]["busy"])
+            yield columns["khz"][there][1:], tick_increments(cores[number]["busy"][there])
+
+
+_MILLI = 1000
+
+
+def compute_temperature_figures(samples: Samples) -> Figures:
+    """Compute ``celsius_max`` of all CPUs, and ``throttles`` of cores and packages."""
+    figures = {}
+    sensors = [sensor["millicelsius"] for sensor in samples.keyed("thermal").values()]
+    if sensors:
+        figures["celsius_max"] = float(np.nanmax(sensors)) / _MILLI
+    events = samples.group("thermal")
+    if events:
+        figures["throttles"] = sum(
+            sum_known(counter_increments(drop_missing(values))) for values in events.values()
+        )
+    return figures

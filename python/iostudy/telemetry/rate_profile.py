@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from iostudy.telemetry.devices import NUMBER, find_unchanged_intervals
+from iostudy.telemetry.iostat import NUMBER, find_unchanged_intervals
 from iostudy.telemetry.processors import tick_increments
 from iostudy.telemetry.samples import Samples, Values, counter_increments
 from iostudy.telemetry.summary import Figures

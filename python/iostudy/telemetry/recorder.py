@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Protocol
 
 from iostudy import _native
-from iostudy.telemetry.foreign_io import FOREIGN_KB
+from iostudy.telemetry.processes import FOREIGN_KB
 from iostudy.telemetry.rate import DEFAULT_HZ
 from iostudy.telemetry.summary import TelemetrySummary
 

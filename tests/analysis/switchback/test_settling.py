@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from iostudy.analysis.switchback.settling import TOLERANCE, list_unsettled
+from iostudy.analysis.switchback.window_plan import TOLERANCE, list_unsettled
 
 MARGIN = 0.05
 

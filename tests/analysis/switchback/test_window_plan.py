@@ -7,13 +7,14 @@ import math
 import numpy as np
 import pytest
 
-from iostudy.analysis.switchback.earlier_plan import EarlierPlan, count_earlier_blocks
 from iostudy.analysis.switchback.window_plan import (
     JITTER,
     RESPONSE_SECONDS,
+    EarlierPlan,
     Rehearsal,
     compute_washout,
     count_blocks,
+    count_earlier_blocks,
     plan_windows,
 )
 

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from iostudy.errors import StudyError
-from iostudy.host.advice import commands
+from iostudy.host.advice import finding
 from iostudy.host.advice.finding import Certainty
 from iostudy.host.advice.gather import gather_facts
 from iostudy.host.advice.registry import evaluate_rules
@@ -40,13 +40,13 @@ def place_at(point: str) -> MountEntry:
 
 @given(value=st.text("ab $`'\"\\;&|*", min_size=1), on=st.text("ab $'\"-", min_size=1))
 def test_shell_characters_in_names_are_quoted(value: str, on: str) -> None:
-    words = shlex.split(commands.set_command("block.scheduler", value, on))
+    words = shlex.split(finding.set_command("block.scheduler", value, on))
     assert words == ["iostudy", "set", f"block.scheduler={value}", "--on", on]
 
 
 def test_a_study_is_written_and_run(tmp_path: Path) -> None:
     point = '/data\'s "$HOME" `x`'
-    command = commands.study_command(
+    command = finding.study_command(
         place_at(point), "block.read_ahead_kb", (128, 4096), "dfsio-read", direct=False
     )
     write_it = command.rpartition(" && ")[0]
@@ -61,11 +61,11 @@ def test_proposed_study_passes_check(tmp_path: Path, host: Callable[[Path], Path
     facts = gather_facts(root=_with_large_memory(host(tmp_path)), statvfs=lambda _: recorded.room())
     measures = [f for f in evaluate_rules(facts) if f.certainty is Certainty.MEASURE]
     assert measures
-    for finding in measures:
-        words = shlex.split(finding.command)
+    for measure in measures:
+        words = shlex.split(measure.command)
         assert words[0] in ("(set", "iostudy")
         if words[0] == "(set":
-            _is_a_study(words[4], finding.setting)
+            _is_a_study(words[4], measure.setting)
 
 
 @pytest.mark.parametrize("host", HOSTS)
@@ -104,7 +104,7 @@ def _is_a_study(text: str, setting: str) -> None:
 
 def at(file: str, line: int = 2) -> str:
     assignment = Assignment(Path(file), line, line + 1, "queue/scheduler", "bfq", "...")
-    return commands.comment_out_command(assignment)
+    return finding.comment_out_command(assignment)
 
 
 def test_a_copy_below_etc_is_made_once(tmp_path: Path) -> None:
@@ -134,7 +134,7 @@ def test_lines_become_comments_also_through_a_link(tmp_path: Path) -> None:
 def test_existing_files_are_not_overwritten(tmp_path: Path) -> None:
     mine = tmp_path / "mount.atime.yaml"
     mine.write_text("mine")
-    command = commands.study_command(place_at("/x"), "mount.atime", ("noatime",), "dfsio-read")
+    command = finding.study_command(place_at("/x"), "mount.atime", ("noatime",), "dfsio-read")
     done = subprocess.run(["sh", "-c", command], cwd=tmp_path, check=False, capture_output=True)
     assert done.returncode != 0
     assert mine.read_text() == "mine"
@@ -142,6 +142,6 @@ def test_existing_files_are_not_overwritten(tmp_path: Path) -> None:
 
 @given(st.binary(min_size=1).filter(lambda data: b"\0" not in data))
 def test_quoted_bytes_are_one_printable_shell_word(data: bytes) -> None:
-    command = commands.format_command(["printf", "%s", os.fsdecode(data)])
+    command = finding.format_command(["printf", "%s", os.fsdecode(data)])
     assert command.isprintable()
     assert subprocess.run(["bash", "-c", command], check=True, stdout=-1).stdout == data

@@ -15,7 +15,7 @@ from iostudy.ledger.rows import MeasuredRow, TrialRow, TrialStatus
 from iostudy.ledger.store import FILE_NAME
 from iostudy.report.base import Span, build_span, finite
 from iostudy.results.comparisons import compare_configurations
-from iostudy.results.node_parts import read_node_parts
+from iostudy.results.joint_run import read_node_parts
 from iostudy.study.model import Study
 from iostudy.units import MIB
 from iostudy_fleet.design import Design

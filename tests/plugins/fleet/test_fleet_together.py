@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from iostudy.ledger.rows import TrialStatus
-from iostudy.results.node_parts import read_node_parts
+from iostudy.results.joint_run import read_node_parts
 from iostudy_fleet.record import read_record
 from iostudy_fleet.supervision.node_state import Phase
 from tests.plugins.fleet.hosts import AGENT, SUPERVISOR, Hosts

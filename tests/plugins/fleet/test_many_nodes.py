@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from iostudy.ledger.rows import TrialRow, TrialStatus
-from iostudy.results.node_parts import read_node_parts
+from iostudy.results.joint_run import read_node_parts
 from iostudy.settings.scratch.drive import available_memory
 from iostudy.units import GIB
 from tests.cli.program import Program

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from iostudy.results.node_parts import read_node_parts
+from iostudy.results.joint_run import read_node_parts
 from iostudy_fleet.design import Design
 from iostudy_fleet.record import read_record
 from iostudy_fleet.supervision.node_state import Phase

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from iostudy.results.node_parts import read_node_parts
+from iostudy.results.joint_run import read_node_parts
 from iostudy_fleet.record import read_record
 from iostudy_fleet.supervision.work_folder import EndReason, WorkFolder
 from tests.cli.program import Program

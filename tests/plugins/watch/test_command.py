@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from iostudy.diagnosis.bottleneck import Bottleneck, Diagnosis, Finding
-from iostudy.diagnosis.confidence import Confidence
-from iostudy.diagnosis.evidence import Evidence
+from iostudy.diagnosis.evidence import Confidence, Evidence
 from iostudy_watch.command import CommandReport
 from tests.cli.test_signal_wakeups import WAKEUPS, run_program
 from tests.plugins.watch.of_devices import STACK, UTILS, reading

@@ -7,8 +7,8 @@ from dataclasses import replace
 import pytest
 
 from iostudy.diagnosis.bottleneck import Bottleneck, Diagnosis
-from iostudy.diagnosis.confidence import Confidence
 from iostudy.diagnosis.diagnose import diagnose
+from iostudy.diagnosis.evidence import Confidence
 from iostudy.host import stack
 from iostudy.telemetry.summary import Figures
 from iostudy_watch.device_selection import WatchedDevice

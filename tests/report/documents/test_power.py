@@ -9,6 +9,7 @@ from typing import Protocol
 
 import pytest
 
+from iostudy.cli.power import AGAIN, build_aa_study
 from iostudy.execution.session import prepare_session
 from iostudy.ledger.studies import open_ledger
 from iostudy.node.fake import FakeNode
@@ -20,7 +21,6 @@ from iostudy.report.documents.power import (
 )
 from iostudy.report.render import json_
 from iostudy.report.section import TextTable
-from iostudy.study.aa_study import AGAIN, build_aa_study
 from iostudy.study.parser import parse
 from tests.json_schema import assert_conforms
 

@@ -2,22 +2,22 @@
 
 import sys
 
-from iostudy.report.render import chart_library
-from iostudy.report.render.chart_library import library_path, read_library
+from iostudy.report.render import html
+from iostudy.report.render.html import library_path, read_library
 from tools import bundle
 
 
 def test_a_built_library_needs_no_bundler(tmp_path, monkeypatch):
     built = tmp_path / "built.bundle.js"
     built.write_text("built")
-    monkeypatch.setattr(chart_library, "library_path", lambda: built)
+    monkeypatch.setattr(html, "library_path", lambda: built)
     monkeypatch.setitem(sys.modules, "vl_convert", None)
     assert read_library.__wrapped__() == "built"
 
 
 def test_a_library_that_was_not_built_is_bundled(tmp_path, monkeypatch):
-    monkeypatch.setattr(chart_library, "library_path", lambda: tmp_path / "none")
-    monkeypatch.setattr(chart_library, "bundle_library", lambda: "bundled")
+    monkeypatch.setattr(html, "library_path", lambda: tmp_path / "none")
+    monkeypatch.setattr(html, "bundle_library", lambda: "bundled")
     assert read_library.__wrapped__() == "bundled"
 
 
@@ -25,9 +25,9 @@ def test_other_sources_or_another_vega_lite_have_another_library(tmp_path, monke
     source = tmp_path / "charts.js"
     source.write_text("draw()")
     before = library_path()
-    monkeypatch.setattr(chart_library, "_SOURCE", source)
+    monkeypatch.setattr(html, "_SOURCE", source)
     changed = library_path()
-    monkeypatch.setattr(chart_library, "schema_version", lambda: "v0.1")
+    monkeypatch.setattr(html, "schema_version", lambda: "v0.1")
     assert len({before, changed, library_path()}) == 3
 
 

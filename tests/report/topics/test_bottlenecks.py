@@ -10,8 +10,8 @@ import pytest
 
 from iostudy.analysis.verdict import Verdict
 from iostudy.diagnosis.bottleneck import Bottleneck
-from iostudy.diagnosis.confidence import Confidence
 from iostudy.diagnosis.diagnose import diagnose
+from iostudy.diagnosis.evidence import Confidence
 from iostudy.errors import LedgerError
 from iostudy.ledger.rows import TrialRow
 from iostudy.ledger.samples import read_samples, write_samples

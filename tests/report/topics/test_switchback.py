@@ -10,8 +10,7 @@ import numpy as np
 import pytest
 
 from iostudy.analysis.switchback.confirmation import ConfirmationOutcome
-from iostudy.analysis.switchback.earlier_plan import EarlierPlan
-from iostudy.analysis.switchback.window_plan import WindowPlan
+from iostudy.analysis.switchback.window_plan import EarlierPlan, WindowPlan
 from iostudy.errors import LedgerError
 from iostudy.ledger.rows import (
     NO_SAMPLES,

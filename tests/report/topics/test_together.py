@@ -13,7 +13,7 @@ from iostudy.report.topics.method import list_reproduction_steps
 from iostudy.report.topics.next_steps import suggest_next_steps
 from iostudy.report.topics.together import build_together, build_together_section
 from iostudy.results.comparisons import compare_configurations
-from iostudy.results.node_parts import NodePart
+from iostudy.results.joint_run import NodePart
 from tests.report.factory import report, rows, study, study_row
 
 STUDY = study(workloads=("dfsio-write",))

@@ -6,7 +6,7 @@ import pytest
 
 from iostudy.analysis.verdict import Verdict
 from iostudy.report.base import FigureDescription
-from iostudy.report.names import find_factor_noun
+from iostudy.report.formatting import find_factor_noun
 from iostudy.report.topics.sentences import AnswerContext, build_predicate, build_sentences
 from iostudy.report.topics.verdicts import Result
 from tests.report.factory import factor, result, span

@@ -10,7 +10,7 @@ from dataclasses import replace
 import pytest
 from rich.console import Console
 
-from iostudy.report.names import find_single_factor, name_configuration
+from iostudy.report.formatting import find_single_factor, name_configuration
 from iostudy.report.render import html, json_, markdown, terminal
 from iostudy.report.values import Report
 from iostudy.study.combinations import NamedConfiguration

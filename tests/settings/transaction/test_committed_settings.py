@@ -4,11 +4,11 @@ from pathlib import Path
 import pytest
 
 from iostudy.errors import RestoreError
-from iostudy.settings import kinds
-from iostudy.settings.transaction.committed_settings import (
+from iostudy.persist.places import (
     CommittedSetting,
     read_committed_settings,
 )
+from iostudy.settings import kinds
 from iostudy.settings.transaction.journal import Journal, JournalMode
 from iostudy.settings.transaction.recovery import restore_all
 from iostudy.settings.transaction.transaction import Transaction

@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING, Annotated, assert_never
 
 import typer
 
-from iostudy.cli.arguments import Resume, StudyName, UnsafeFolders, Yes
+from iostudy.cli.arguments import Resume, StudyName, UnsafeFolders, Yes, parse_positive_time_option
 from iostudy.cli.console import say
 from iostudy.cli.output_folder import RESULTS
-from iostudy.cli.quantities import parse_positive_time_option
 from iostudy.cli.signals import EndedBySignal
 from iostudy.cli.study_argument import load_study
 from iostudy.errors import TrialError, UsageError

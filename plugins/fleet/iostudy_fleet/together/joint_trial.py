@@ -10,8 +10,7 @@ import numpy as np
 
 from iostudy.analysis.clock_offset import ClockOffset
 from iostudy.node.protocol import TrialResult
-from iostudy.results.joint_run import JointRun, NodeRun, join_runs
-from iostudy.results.node_parts import NodePart
+from iostudy.results.joint_run import JointRun, NodePart, NodeRun, join_runs
 from iostudy.telemetry.covariates import Covariate, compute_covariates
 from iostudy.telemetry.recorder import Telemetry
 from iostudy.telemetry.samples import Samples

@@ -7,9 +7,8 @@ from typing import Annotated, Any
 
 import typer
 
-from iostudy.cli.arguments import UnsafeFolders
+from iostudy.cli.arguments import UnsafeFolders, parse_size_option, parse_time_option
 from iostudy.cli.console import print_line, say
-from iostudy.cli.quantities import parse_size_option, parse_time_option
 from iostudy.cli.watchdog import start_or_warn
 from iostudy.errors import UsageError
 from iostudy.folders import require_safe_folder

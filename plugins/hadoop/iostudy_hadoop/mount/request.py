@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from iostudy.study.targets.mount_request import MountKind
+from iostudy.study.targets.target import MountKind
 from iostudy_hadoop.hdfs_uri import parse_hdfs_uri
 from iostudy_hadoop.mount import options as hdfs_mount_options
 

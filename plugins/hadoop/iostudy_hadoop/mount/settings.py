@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from iostudy.settings.definition import Reach, SettingDefinition, Switching
-from iostudy.settings.family import SettingFamily
+from iostudy.settings.definition import Reach, SettingDefinition, SettingFamily, Switching
 from iostudy.settings.values import Fraction, Size
 
 _GIB = 1 << 30

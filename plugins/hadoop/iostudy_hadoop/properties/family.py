@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from iostudy.settings.family import SettingFamily
+from iostudy.settings.definition import SettingFamily
 from iostudy_hadoop.conf.reserved import explain_reserved
 from iostudy_hadoop.properties import definition as hadoop
 from iostudy_hadoop.properties import hdfs, mapreduce

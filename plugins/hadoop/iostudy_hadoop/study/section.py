@@ -13,8 +13,7 @@ from pydantic import AfterValidator, BeforeValidator, Field, PlainValidator, Wit
 from iostudy.settings import catalog
 from iostudy.settings.values import AS_FOUND
 from iostudy.study.fields import SCALAR, StudySection, from_catalog, parse_entries
-from iostudy.study.labels import find_duplicates, scalar_text
-from iostudy.study.names import UnknownNameError
+from iostudy.study.names import UnknownNameError, find_duplicates, scalar_text
 from iostudy.study.study_file import ServiceKey
 from iostudy_hadoop.conf.reserved import explain_reserved
 from iostudy_hadoop.properties.definition import HadoopDefinition

@@ -18,8 +18,8 @@ from iostudy.results.comparisons import (
     log_figures,
 )
 from iostudy.results.power import PowerBasis
-from iostudy.study.labels import short_names
 from iostudy.study.model import Study, WorkloadRequest
+from iostudy.study.names import short_names
 from iostudy.study.plan import whole_plots
 from iostudy_search.screening import designs
 from iostudy_search.screening.design import ScreeningDesign, require_screening, varied

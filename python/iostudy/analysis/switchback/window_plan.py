@@ -1,4 +1,4 @@
-"""Plan of the windows of a workload: lengths, washouts and rounds, fixed before the first block.
+"""Plan of the windows of a workload before the first block, and the test that they settle.
 
 The definitions of the settings declare that every level settles at once: a response to a switch
 has a time constant tau of at most `RESPONSE_SECONDS`, and for short windows of slow storage of an
@@ -9,12 +9,25 @@ length W, which begins w after the switch, by at most
 
 The washout is the w at which b is a sixteenth of the margin. Every interval is wider by the bias of
 two configurations. Nothing adapts to what the windows show.
+
+Blocks of earlier plans are computed as their versions did, so that a report gives the same
+verdicts.
+
+A window has two halves. Their log-ratio is an increment within a window: a difference of levels
+does not change it, so that the test does not select among verdicts. For a level that has settled
+its mean is zero. A response whose time constant is a window changes the halves by half the bias of
+the window; a faster one by more.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+
+import numpy as np
+
+from iostudy.analysis.distributions import t_quantile
 
 RESPONSE_SECONDS = 0.005
 """Largest time constant of a level that settles at once.
@@ -103,3 +116,73 @@ def compute_washout(window_seconds: float, tolerance: float) -> float:
     constant = max(RESPONSE_SECONDS, window_seconds / 8)
     share = constant / shortest * -math.expm1(-shortest / constant)
     return constant * max(0.0, math.log(_LARGEST_AMPLITUDE * share / tolerance))
+
+
+_ROUNDS_FACTOR, _FEWEST_ROUNDS = 3, 40
+_FEWEST_BLOCKS, _MOST_BLOCKS = 20, 96
+
+
+@dataclass(frozen=True)
+class EarlierPlan:
+    """The recorded fields that a report needs; ``bias`` is a log-ratio."""
+
+    window_seconds: float
+    washout_seconds: Mapping[str, float]
+    bias: float
+    needed_rounds: int
+    affordable_rounds: int
+    averaged_rounds: int
+
+    @property
+    def most_rounds(self) -> int:
+        """The most rounds of the workload."""
+        return min(max(_FEWEST_ROUNDS, _ROUNDS_FACTOR * self.needed_rounds), self.affordable_rounds)
+
+
+def count_earlier_blocks(plans: Sequence[EarlierPlan]) -> int:
+    """Return the most blocks of a study with these workloads, at least one."""
+    totals = [plan.most_rounds for plan in plans]
+    least = min(totals)
+    fewest = min(_FEWEST_BLOCKS, least)
+    averaged = min(plan.most_rounds // plan.averaged_rounds for plan in plans)
+    most = min(max(averaged, fewest * 3 // 2), _MOST_BLOCKS, least)
+
+    def used_share(blocks: int) -> float:
+        return min(total // blocks * blocks / total for total in totals)
+
+    return max(range(fewest, most + 1), key=lambda blocks: (used_share(blocks), blocks))
+
+
+RISK_SHARE = 0.2
+"""The share of a study's risk for levels that are found unsettled by chance.
+
+Whole trials then decide at the whole risk. The verdicts of windows have the rest of it.
+"""
+TOLERANCE = 1 / 8
+"""The change within a window that matters, in margins: a bias of a quarter of the margin."""
+_FEWEST = 8
+"""Fewest increments of a level for a test."""
+
+
+def list_unsettled(
+    increments: Mapping[str, Sequence[float]], margin: float, level: float
+) -> tuple[str, ...]:
+    """Return the configurations whose windows certainly change by more than the tolerance.
+
+    ``increments`` are means over the windows of a block, as log-ratios of the second half to the
+    first; a slow change of the noise is part of their deviation. ``level`` is the probability that
+    any configuration is found by chance, ``margin`` a log-ratio.
+    """
+    own_level = level / max(1, len(increments))
+    return tuple(
+        label
+        for label, own in increments.items()
+        if len(own) >= _FEWEST and _certain_change(own, own_level) > TOLERANCE * margin
+    )
+
+
+def _certain_change(increments: Sequence[float], level: float) -> float:
+    """Return the smallest absolute value in the two-sided t interval of the mean."""
+    count = len(increments)
+    half = -float(t_quantile(count - 1, level / 2)) * np.std(increments, ddof=1) / math.sqrt(count)
+    return float(abs(np.mean(increments)) - half)

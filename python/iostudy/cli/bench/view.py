@@ -1,24 +1,37 @@
-"""Terminal output of ``bench``: one screen, or all figures, latencies, parts and telemetry."""
+"""Output of ``bench`` on a terminal: progress, results, bottlenecks and block requests."""
 
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterator, Mapping, Sequence
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 
 from pydantic import BaseModel
+from rich.live import Live
+from rich.text import Text
 
-from iostudy.cli.bench.block_requests import print_block_requests
-from iostudy.cli.console import print_line, print_numbers, print_table, say
+from iostudy.cli.console import err, print_line, print_numbers, print_table, say
 from iostudy.cli.plan_lines import COLUMNS
 from iostudy.diagnosis.bottleneck import Diagnosis
 from iostudy.node.protocol import TrialResult
 from iostudy.report.bars import format_bars
 from iostudy.report.section import TextTable
 from iostudy.report.topics.measurements import build_matrices
-from iostudy.units import format_reading, format_significant
+from iostudy.telemetry.block_requests import BlockRequests, Requests
+from iostudy.units import (
+    KIB,
+    format_reading,
+    format_rounded_size,
+    format_seconds,
+    format_significant,
+)
+from iostudy.visible import visible
 from iostudy.workloads.definition import Figure, WorkloadDefinition
 from iostudy.workloads.measurement import BYTES, Histogram, Part
 from iostudy.workloads.native.latency import percentiles_us
+from iostudy.workloads.tick import Tick, continue_run
 
 _MOST_LINES = 22
 _METERS = (
@@ -151,3 +164,101 @@ def _build_parts_table(parts: Sequence[tuple[Mapping[str, str], float]], name: s
         for part, value in parts
     ]
     return TextTable("", (*labels, name), rows, names=len(labels))
+
+
+DeviceRequests = tuple[str, str, Requests]
+"""Requests of a device and an operation."""
+
+
+def print_block_requests(measured: BlockRequests) -> None:
+    """A row for each device and operation, then their histograms."""
+    known = list(_iterate_requests(measured))
+    if not known:
+        return
+    heads = ("requests of", "operation", "mean", *percentiles_us(known[0][2].latencies_us), "us")
+    print_line()
+    print_table(heads, [_latency_row(*each) for each in known])
+    print_line()
+    heads = ("requests of", "operation", "count", "mean", "smallest", "largest", "KiB")
+    print_table(heads, [_size_row(*each) for each in known])
+    for device, operation, own in known:
+        print_line()
+        heads = (f"{operation} of {device}, up to us", "share, %", "")
+        print_table(heads, list(format_bars(own.latencies_us)))
+    for device, operation, own in known:
+        if own.moved_bytes:
+            print_line()
+            heads = (f"{operation} of {device}, up to KiB", "share, %", "")
+            print_table(heads, list(format_bars((size / KIB, count) for size, count in own.sizes)))
+
+
+def _iterate_requests(measured: BlockRequests) -> Iterator[DeviceRequests]:
+    for device, operations in measured.devices.items():
+        for operation, own in operations.items():
+            yield device, operation, own
+
+
+def _latency_row(device: str, operation: str, requests: Requests) -> tuple[str, ...]:
+    values = (requests.mean_us, *percentiles_us(requests.latencies_us, requests.max_us).values())
+    return (device, operation, *map(format_significant, values), "")
+
+
+def _size_row(device: str, operation: str, requests: Requests) -> tuple[str, ...]:
+    sizes = (requests.moved_bytes / requests.count, requests.sizes[0][0], requests.sizes[-1][0])
+    kib = (format_significant(size / KIB) for size in sizes)
+    return (device, operation, str(requests.count), *kib, "")
+
+
+_REDRAW_SECONDS = 0.2
+"""Often enough to be alive, and seldom enough to cost the workload nothing."""
+
+
+@contextmanager
+def show_progress(definition: WorkloadDefinition) -> Iterator[Tick]:
+    """A tick that shows on a terminal what is done; off one it shows nothing."""
+    if not err.is_interactive:
+        yield continue_run
+        return
+    # Drawn by the tick and by no thread, which would take CPU time from the workload.
+    with Live(Text(""), console=err, auto_refresh=False, transient=True) as live:
+        yield ProgressLine(definition, lambda line: live.update(_line(line), refresh=True)).tick
+
+
+def _line(text: str) -> Text:
+    return Text(visible(text), no_wrap=True, overflow="ellipsis")
+
+
+@dataclass
+class ProgressLine:
+    """Every phase starts its own counts: preparation is not measured."""
+
+    definition: WorkloadDefinition
+    show: Callable[[str], None]
+    now: Callable[[], float] = time.monotonic
+    _done: int = 0
+    _began: float = field(init=False)
+    _shown: float = field(init=False, default=-_REDRAW_SECONDS)
+
+    def __post_init__(self) -> None:
+        self._began = self.now()
+
+    def tick(self, done: int) -> bool:
+        """Show it, unless something was shown just before; never asks to stop."""
+        now = self.now()
+        if done < self._done:
+            self._began = now
+        self._done = done
+        if now - self._shown >= _REDRAW_SECONDS:
+            self._shown = now
+            self.show(self._format_line(now - self._began))
+        return True
+
+    def _format_line(self, seconds: float) -> str:
+        elapsed = f"{self.definition.name}: {format_seconds(seconds)}"
+        if not self._done or not seconds:
+            return elapsed
+        rate = self._done / seconds
+        if self.definition.ticks_bytes:
+            done = format_rounded_size(self._done)
+            return f"{elapsed}, {done}, {format_rounded_size(round(rate))}/s"
+        return f"{elapsed}, {self._done} done, {format_significant(rate)} per second"

@@ -1,8 +1,12 @@
-"""Rule for low concurrency: each thread of the workload waits for its own request (pure).
+"""Rules for low concurrency: threads that wait for their own requests, a lock or a log (pure).
 
 By Little's law the number of requests in the device is the rate times the wait. If that is about
 the workload's concurrency, the workload waits for each request, and the device could serve others
 meanwhile, unless it is saturated (rule `device`).
+
+The workload reports for how much of their time its operations waited for a serial resource. By
+Amdahl's law its removal gains at most that. A log that starts a batch when the previous one is
+durable can leave its device idle for much of the time and still be what all operations wait for.
 """
 
 from __future__ import annotations
@@ -10,12 +14,19 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from iostudy.diagnosis.bottleneck import Bottleneck, Finding
-from iostudy.diagnosis.confidence import Confidence, lowest_confidence
-from iostudy.diagnosis.context import DiagnosisContext, OperatingPoint
+from iostudy.diagnosis.context import DiagnosisContext, OperatingPoint, SerialUsage
 from iostudy.diagnosis.demand import Demand, compute_demand, count_queued_requests
-from iostudy.diagnosis.evidence import Evidence, format_busy, format_number
+from iostudy.diagnosis.evidence import (
+    ELASTICITY,
+    MOSTLY_IDLE,
+    UTILIZATION,
+    Confidence,
+    Evidence,
+    format_busy,
+    format_number,
+    lowest_confidence,
+)
 from iostudy.diagnosis.rules.device import DEEP, find_higher_throughput
-from iostudy.diagnosis.thresholds import ELASTICITY, MOSTLY_IDLE, UTILIZATION
 from iostudy.telemetry.summary import TelemetrySummary
 
 PAUSED = 10.0
@@ -81,3 +92,52 @@ def _find_spare_capacity(
     evidence = Evidence("%util", device, util, "%", f"the device busy {format_busy(util)} %")
     is_spare = util < (MOSTLY_IDLE if context.is_rotational(device) else SPARE)
     return (Confidence.MEDIUM if is_spare else Confidence.LOW), (evidence,)
+
+
+def find_serial_resources(
+    summary: TelemetrySummary, context: DiagnosisContext
+) -> Iterator[Finding]:
+    """Find each serial resource that operations waited for while it was in use."""
+    for resource in context.serial:
+        yield from _find_waits(resource, summary, context)
+
+
+def _find_waits(
+    resource: SerialUsage, summary: TelemetrySummary, context: DiagnosisContext
+) -> Iterator[Finding]:
+    # While it was not in use, operations waited for something else, such as a CPU.
+    held = resource.waited if resource.used is None else min(resource.waited, resource.used)
+    if confidence := ELASTICITY.grade(held):
+        known = Confidence.MEDIUM if resource.used is None else Confidence.HIGH
+        yield Finding(
+            Bottleneck.LOG if resource.stores else Bottleneck.LOCK,
+            resource.name,
+            held,
+            lowest_confidence(confidence, known),
+            tuple(_describe_waits(resource, summary, context)),
+            explains=(Bottleneck.CONCURRENCY,),
+        )
+
+
+def _describe_waits(
+    resource: SerialUsage, summary: TelemetrySummary, context: DiagnosisContext
+) -> Iterator[Evidence]:
+    says = f"its threads waited for it {format_number(resource.waited)} % of their time"
+    yield Evidence("waited", resource.name, resource.waited, "%", says)
+    if resource.used is not None:
+        says = f"it was in use {format_number(resource.used)} % of the run"
+        yield Evidence("used", resource.name, resource.used, "%", says)
+    if resource.stores:
+        yield from _describe_device(summary, context)
+
+
+def _describe_device(summary: TelemetrySummary, context: DiagnosisContext) -> Iterator[Evidence]:
+    """Describe the busiest device, and the consequence if it was idle in between."""
+    device = context.busiest_device(summary)
+    if not device:
+        return
+    util = summary.devices[device]["%util"]
+    says = f"{device} was busy {format_busy(util)} %"
+    if util < UTILIZATION.low:
+        says += ", so that lower write and sync latency helps and more bandwidth does not"
+    yield Evidence("%util", device, util, "%", says)

@@ -11,11 +11,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from iostudy.diagnosis.bottleneck import Bottleneck, Finding
-from iostudy.diagnosis.confidence import Confidence, ConfidenceThresholds, lowest_confidence
 from iostudy.diagnosis.context import DiagnosisContext, OperatingPoint
 from iostudy.diagnosis.demand import compute_demand
-from iostudy.diagnosis.evidence import Evidence, build_evidence, format_number
-from iostudy.diagnosis.thresholds import ELASTICITY, UTILIZATION
+from iostudy.diagnosis.evidence import (
+    ELASTICITY,
+    UTILIZATION,
+    Confidence,
+    ConfidenceThresholds,
+    Evidence,
+    build_evidence,
+    format_number,
+    lowest_confidence,
+)
 from iostudy.telemetry.summary import Figures, TelemetrySummary
 
 DEEP = ConfidenceThresholds(4, 30, float("inf"))

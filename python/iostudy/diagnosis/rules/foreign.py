@@ -8,20 +8,27 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from iostudy.diagnosis.attribution import compute_workload_kb
-from iostudy.diagnosis.bottleneck import Bottleneck, Finding
-from iostudy.diagnosis.confidence import Confidence, lowest_confidence
-from iostudy.diagnosis.context import DiagnosisContext
-from iostudy.diagnosis.cores import (
+from iostudy.diagnosis.attribution import (
+    compute_workload_kb,
     count_allowed_cores,
     format_allowed_cores,
     has_restricted_affinity,
 )
+from iostudy.diagnosis.bottleneck import Bottleneck, Finding
+from iostudy.diagnosis.context import DiagnosisContext
 from iostudy.diagnosis.demand import compute_demand
-from iostudy.diagnosis.evidence import Evidence, build_evidence, format_number
+from iostudy.diagnosis.evidence import (
+    CPU_STARVED,
+    ELASTICITY,
+    MAJORITY,
+    Confidence,
+    Evidence,
+    build_evidence,
+    format_number,
+    lowest_confidence,
+)
 from iostudy.diagnosis.rules.device import find_saturation
-from iostudy.diagnosis.thresholds import CPU_STARVED, ELASTICITY, MAJORITY
-from iostudy.telemetry.foreign_io import compute_foreign_kb, compute_moved_kb, find_submitters
+from iostudy.telemetry.processes import compute_foreign_kb, compute_moved_kb, find_submitters
 from iostudy.telemetry.summary import TelemetrySummary
 
 FOREIGN_CPU = "foreign_%cpu"

@@ -11,9 +11,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from iostudy.diagnosis.bottleneck import Bottleneck, Finding
-from iostudy.diagnosis.confidence import Confidence, ConfidenceThresholds, lowest_confidence
 from iostudy.diagnosis.context import DiagnosisContext
-from iostudy.diagnosis.evidence import Evidence, build_evidence
+from iostudy.diagnosis.evidence import (
+    Confidence,
+    ConfidenceThresholds,
+    Evidence,
+    build_evidence,
+    lowest_confidence,
+)
 from iostudy.telemetry.summary import Figures, TelemetrySummary
 
 STALLED = ConfidenceThresholds(10, 20, 40)

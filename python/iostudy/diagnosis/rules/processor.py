@@ -1,6 +1,15 @@
-"""Rule for the CPU: all allowed cores, or the single core of one thread (pure).
+"""Rules for the CPU: busy cores, quota, steal and thermal throttling (pure).
 
 The rules `foreign` and `steal` cover CPU time of other processes and of the hypervisor.
+
+Source: the kernel's Documentation/scheduler/sched-bwc.rst: a group that has used its quota is
+throttled until the next period, even if CPUs are idle.
+
+Source: proc_stat(5), steal: the time in which virtual CPUs were runnable and did not run.
+
+Source: the kernel's Documentation/ABI/testing/sysfs-devices-system-cpu, thermal_throttle: how often
+the hardware throttled a core or package. The duration is unknown: at most as long as the CPU was
+busy.
 """
 
 from __future__ import annotations
@@ -8,18 +17,26 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
-from iostudy.diagnosis.bottleneck import Bottleneck, Finding
-from iostudy.diagnosis.confidence import Confidence, lowest_confidence
-from iostudy.diagnosis.context import DiagnosisContext
-from iostudy.diagnosis.cores import (
+from iostudy.diagnosis.attribution import (
     count_allowed_cores,
     format_allowed_cores,
     has_restricted_affinity,
 )
+from iostudy.diagnosis.bottleneck import Bottleneck, Finding
+from iostudy.diagnosis.context import DiagnosisContext
 from iostudy.diagnosis.demand import Demand, compute_cpu_utilization, compute_demand
-from iostudy.diagnosis.evidence import Evidence, build_evidence, format_number
+from iostudy.diagnosis.evidence import (
+    CPU_STARVED,
+    ELASTICITY,
+    UTILIZATION,
+    Confidence,
+    ConfidenceThresholds,
+    Evidence,
+    build_evidence,
+    format_number,
+    lowest_confidence,
+)
 from iostudy.diagnosis.rules.foreign import FOREIGN_CPU
-from iostudy.diagnosis.thresholds import CPU_STARVED, ELASTICITY, UTILIZATION
 from iostudy.telemetry.summary import TelemetrySummary
 
 
@@ -104,3 +121,61 @@ def _find_busy_core(summary: TelemetrySummary, context: DiagnosisContext) -> Ite
     if confidence := UTILIZATION.grade(thread.value):
         confidence = lowest_confidence(confidence, known)
         yield Finding(Bottleneck.CORE, "", thread.value, confidence, (thread,))
+
+
+THROTTLED = ConfidenceThresholds(5, 10, 25)
+"""Percent of the time. A group that never reaches its quota is never throttled. The lowest value is
+`thresholds.MINIMUM_HELD`; the others are a choice."""
+
+
+def find_cpu_quota(summary: TelemetrySummary, context: DiagnosisContext) -> Iterator[Finding]:
+    """Find the quota if it throttled the workload's group."""
+    del context
+    if confidence := THROTTLED.grade(summary.machine.get("%quota", 0.0)):
+        words = "the workload throttled {} % of the time"
+        evidence = (build_evidence(summary.machine, "%quota", "", "%", words),)
+        yield Finding(Bottleneck.QUOTA, "", summary.machine["%quota"], confidence, evidence)
+
+
+def find_steal(summary: TelemetrySummary, context: DiagnosisContext) -> Iterator[Finding]:
+    """Find the hypervisor if less stolen CPU time would have made the run faster.
+
+    One percent less of the stolen part s gives s / (1 - s) percent more CPU time, which matters to
+    the share of the operations that need it.
+    """
+    stolen, demand = summary.machine.get("%steal", 0.0), compute_demand(summary, context)
+    used, cpu_share = compute_cpu_utilization(summary), demand.cpu_share if demand else 1.0
+    gain = 100 * stolen / used * cpu_share if used else 0.0
+    if confidence := ELASTICITY.grade(gain):
+        # Whether the device would then be the limit is unknown.
+        confidence = lowest_confidence(confidence, Confidence.MEDIUM)
+        evidence = (
+            build_evidence(summary.machine, "%steal", "", "%", "it took {} % of all CPU time"),
+        )
+        yield Finding(Bottleneck.STEAL, "", summary.machine["%steal"], confidence, evidence)
+
+
+EVENTS = ConfidenceThresholds(0.1, 1, 10)
+"""Events a second: a single one may have been very short. A choice: the duration is unknown, so
+that only the number of events counts."""
+
+
+def find_thermal_throttling(
+    summary: TelemetrySummary, context: DiagnosisContext
+) -> Iterator[Finding]:
+    """Find thermal throttling if the workload needed the CPU."""
+    rate = summary.machine.get("throttles", 0.0) / summary.seconds
+    busy = max(
+        find_busy_processors(summary, context), key=lambda each: each.held or 0.0, default=None
+    )
+    confidence = EVENTS.grade(rate)
+    if confidence and busy:
+        says = f"{format_number(rate)} throttling events a second"
+        evidence = [Evidence("throttles", "", rate, "1/s", says)]
+        if "celsius_max" in summary.machine:
+            evidence.append(
+                build_evidence(summary.machine, "celsius_max", "", "degrees C", "at up to {} C")
+            )
+        explains = (Bottleneck.CPU, Bottleneck.CORE)
+        sure = lowest_confidence(confidence, busy.confidence)
+        yield Finding(Bottleneck.HEAT, "", busy.held, sure, tuple(evidence), explains)

@@ -9,9 +9,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from iostudy.diagnosis.bottleneck import Bottleneck, Finding
-from iostudy.diagnosis.confidence import Confidence, ConfidenceThresholds
 from iostudy.diagnosis.context import DiagnosisContext
-from iostudy.diagnosis.evidence import Evidence, format_busy, format_number
+from iostudy.diagnosis.evidence import (
+    Confidence,
+    ConfidenceThresholds,
+    Evidence,
+    format_busy,
+    format_number,
+)
 from iostudy.telemetry.summary import Figures, TelemetrySummary
 
 NEAR = ConfidenceThresholds(80, 90, 95)

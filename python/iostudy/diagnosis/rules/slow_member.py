@@ -10,10 +10,16 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from statistics import median
 
 from iostudy.diagnosis.bottleneck import Bottleneck, Finding
-from iostudy.diagnosis.confidence import lowest_confidence
 from iostudy.diagnosis.context import DiagnosisContext, OperatingPoint
-from iostudy.diagnosis.evidence import Evidence, build_evidence, format_busy, format_number
-from iostudy.diagnosis.thresholds import ELASTICITY, UTILIZATION
+from iostudy.diagnosis.evidence import (
+    ELASTICITY,
+    UTILIZATION,
+    Evidence,
+    build_evidence,
+    format_busy,
+    format_number,
+    lowest_confidence,
+)
 from iostudy.telemetry.summary import Figures, TelemetrySummary
 
 SLOWER = 1.5

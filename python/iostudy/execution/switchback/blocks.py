@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from iostudy.analysis.switchback.window_plan import JITTER, WindowPlan
 from iostudy.errors import WorkloadError
-from iostudy.execution.progress import Progress, WindowProgress, undecided_configurations
+from iostudy.execution.listeners import Progress, WindowProgress, undecided_configurations
 from iostudy.execution.switchback.measure import HALVES, HalfWindow, measure_pair
 from iostudy.ledger.rows import BlockRow, WindowRow, average_windows
 from iostudy.node.protocol import SwitchedRun

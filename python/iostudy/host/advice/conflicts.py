@@ -7,11 +7,17 @@ from collections.abc import Container, Iterator
 from fnmatch import fnmatchcase
 from functools import partial
 
-from iostudy.host.advice.commands import comment_out_command, format_command
 from iostudy.host.advice.facts import DeviceFacts, Facts, is_storage
-from iostudy.host.advice.finding import HOST, AdviceRule, Certainty, Observation
+from iostudy.host.advice.finding import (
+    HOST,
+    AdviceRule,
+    Certainty,
+    Observation,
+    comment_out_command,
+    format_command,
+)
 from iostudy.host.configuration.assignment import Assignment, Stage
-from iostudy.host.daemons import TUNED
+from iostudy.host.processes import TUNED
 
 _KEPT = "the value to keep, or none"
 _MATCH = re.compile(

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from iostudy.host.configuration.assignment import Assignment
-from iostudy.host.daemons import TUNED, Daemon
 from iostudy.host.devices import Scheduler
+from iostudy.host.processes import TUNED, Daemon
 from iostudy.host.topology import DeviceNode, MountEntry, Topology
 
 _STORAGE_SYSCTLS = (

@@ -1,12 +1,24 @@
-"""Rules, their observations and the resulting findings."""
+"""Rules, their observations, the resulting findings, and the commands that correct them.
+
+The commands are for people to read and run; this program runs none of them. None writes
+over a file that is there already (``set -C``: the shell's redirections then refuse to).
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+import json
+import os
+import re
+import shlex
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from pathlib import Path
+from typing import Any
 
 from iostudy.host.advice.facts import Facts
+from iostudy.host.configuration.assignment import Assignment, override_path
+from iostudy.host.topology import MountEntry
 
 HOST = "host"
 """Subject of findings about the host as a whole."""
@@ -84,3 +96,80 @@ class AdviceRule:
                 certainty=self.certainty,
                 command=observation.command,
             )
+
+
+Levels = Sequence[str | int]
+
+_NOT_IN_QUOTES = re.compile(rb"[^ -~]|['\\\\]")
+
+
+def format_command(words: Sequence[str | Path]) -> str:
+    r"""Return one shell command of these words on one line.
+
+    A word with unprintable characters or invalid UTF-8 is written as ``$'\012'``, which bash,
+    zsh and ksh read.
+    """
+    return " ".join(_quoted(str(word)) for word in words)
+
+
+def _quoted(word: str) -> str:
+    if word.isprintable():
+        return shlex.quote(word)
+    escaped = _NOT_IN_QUOTES.sub(lambda match: rb"\%03o" % ord(match[0]), os.fsencode(word))
+    return f"$'{escaped.decode('ascii')}'"
+
+
+def new_file_command(text: str, file: str | Path) -> str:
+    """Write a file; the command fails, and changes nothing, if the file exists."""
+    lines, end = (text[:-1], "%s\\n") if text.endswith("\n") else (text, "%s")
+    return f"(set -C; {format_command(['printf', end, lines])} > {format_command([file])})"
+
+
+def set_command(setting: str, value: str | int, on: str | Path | None = None) -> str:
+    """``iostudy set NAME=VALUE [--on PLACE]``, which ``iostudy restore`` undoes."""
+    place = ["--on", str(on)] if on is not None else []
+    return format_command(["iostudy", "set", f"{setting}={value}", *place])
+
+
+def study_command(
+    place: MountEntry, factor: str, levels: Levels, workload: str, **options: Any
+) -> str:
+    """Return commands that write a study of one factor on that mount and run it.
+
+    JSON is also YAML and fits on one line.
+    """
+    study: Mapping[str, Any] = {
+        "question": f"Does {factor} matter for {workload} on {place.mount.point}?",
+        "target": str(place.mount.point),
+        "factors": {factor: list(levels)},
+        "workloads": [{workload: options}],
+    }
+    file = f"{factor}.yaml"
+    return (
+        f"{new_file_command(json.dumps(study), file)} && {format_command(['iostudy', 'run', file])}"
+    )
+
+
+def write_command(path: str | Path, value: str) -> str:
+    """Write a value to a file of the kernel's that iostudy has no setting for."""
+    return f"{format_command(['echo', value])} > {format_command([path])}"
+
+
+def comment_out_command(assignment: Assignment) -> str:
+    """Return commands that comment out the lines of an assignment, in a copy below /etc if needed.
+
+    A file in /etc overrides a package's file of the same name. An existing copy is kept,
+    because the command for another line may have created it.
+    """
+    file = assignment.file
+    copy = override_path(file)
+    if copy == file:
+        return _commented(assignment, file)
+    made = f"{format_command(['test', '-e', copy])} || {format_command(['cp', file, copy])}"
+    return f"{{ {made}; }} && {_commented(assignment, copy)}"
+
+
+def _commented(assignment: Assignment, file: Path) -> str:
+    lines = f"{assignment.first},{assignment.last}s/^/#/"
+    # Without it sed would replace a link by a file, and leave the target of the link unchanged.
+    return format_command(["sed", "--in-place", "--follow-symlinks", lines, file])

@@ -18,12 +18,11 @@ from iostudy.host.advice.facts import (
 )
 from iostudy.host.configuration.assignment import Stage
 from iostudy.host.configuration.writers import read_writers
-from iostudy.host.daemons import read_daemons
 from iostudy.host.device_kinds import DeviceKind
 from iostudy.host.devices import SECTOR_BYTES
-from iostudy.host.files import ROOT, parse_choice, read_attribute, read_number
+from iostudy.host.files import ROOT, Reader, parse_choice, read_attribute, read_number
 from iostudy.host.inventory import parse_memory_bytes, read_queue
-from iostudy.host.reader import Reader
+from iostudy.host.processes import read_daemons
 from iostudy.host.topology import (
     DeviceNode,
     MountEntry,

@@ -4,9 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from iostudy.host.advice.commands import set_command, study_command
 from iostudy.host.advice.facts import Facts, HostFacts
-from iostudy.host.advice.finding import HOST, AdviceRule, Certainty, Observation
+from iostudy.host.advice.finding import (
+    HOST,
+    AdviceRule,
+    Certainty,
+    Observation,
+    set_command,
+    study_command,
+)
 from iostudy.units import GIB
 
 _VM = "Documentation/admin-guide/sysctl/vm.rst of the kernel"

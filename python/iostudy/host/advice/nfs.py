@@ -5,9 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 
-from iostudy.host.advice.commands import format_command
 from iostudy.host.advice.facts import Facts
-from iostudy.host.advice.finding import AdviceRule, Certainty, Observation
+from iostudy.host.advice.finding import AdviceRule, Certainty, Observation, format_command
 from iostudy.host.mounts import NFS
 from iostudy.host.topology import MountEntry
 

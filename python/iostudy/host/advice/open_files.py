@@ -4,11 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from iostudy.host.advice.commands import format_command, set_command
 from iostudy.host.advice.facts import Facts
-from iostudy.host.advice.finding import HOST, AdviceRule, Certainty, Observation
-from iostudy.host.daemons import TUNED
-from iostudy.host.process_limits import OPEN_FILES, ResourceLimit
+from iostudy.host.advice.finding import (
+    HOST,
+    AdviceRule,
+    Certainty,
+    Observation,
+    format_command,
+    set_command,
+)
+from iostudy.host.processes import OPEN_FILES, TUNED, ResourceLimit
 from iostudy.units import format_percent
 
 HADOOP_OPEN_FILES = 32768

@@ -4,9 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from iostudy.host.advice.commands import set_command, study_command, write_command
 from iostudy.host.advice.facts import DeviceFacts, Facts
-from iostudy.host.advice.finding import AdviceRule, Certainty, Observation
+from iostudy.host.advice.finding import (
+    AdviceRule,
+    Certainty,
+    Observation,
+    set_command,
+    study_command,
+    write_command,
+)
 from iostudy.host.device_kinds import DeviceKind
 
 _READ_AHEAD = "block.read_ahead_kb"

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from iostudy.host.advice import (
     alignment,
-    atime,
     conflicts,
-    members,
     memory,
     nfs,
     open_files,
@@ -14,7 +12,6 @@ from iostudy.host.advice import (
     raid,
     scheduler,
     space,
-    stripes,
     targets,
     write_cache,
 )
@@ -25,16 +22,16 @@ RULES: tuple[AdviceRule, ...] = (
     *targets.RULES,
     *space.RULES,
     *raid.RULES,
-    *members.RULES,
+    *raid.MEMBER_RULES,
     *write_cache.RULES,
     *alignment.RULES,
-    *stripes.RULES,
+    *alignment.STRIPE_RULES,
     *nfs.RULES,
     *open_files.RULES,
     *memory.RULES,
     *scheduler.RULES,
     *queue.RULES,
-    *atime.RULES,
+    *space.ATIME_RULES,
     *conflicts.RULES,
 )
 """In report order: first the problems that make measurements useless or unsafe."""

@@ -6,9 +6,14 @@ from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
-from iostudy.host.advice.commands import set_command, study_command
 from iostudy.host.advice.facts import DeviceFacts, Facts
-from iostudy.host.advice.finding import AdviceRule, Certainty, Observation
+from iostudy.host.advice.finding import (
+    AdviceRule,
+    Certainty,
+    Observation,
+    set_command,
+    study_command,
+)
 from iostudy.host.device_kinds import DeviceKind
 from iostudy.host.devices import Scheduler
 

@@ -1,13 +1,20 @@
-"""Rules for file systems with little free space or few inodes."""
+"""Rules for file systems: free space, inodes and access times."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from iostudy.host.advice.commands import format_command
 from iostudy.host.advice.facts import Facts, FilesystemSpace
-from iostudy.host.advice.finding import AdviceRule, Certainty, Observation
+from iostudy.host.advice.finding import (
+    AdviceRule,
+    Certainty,
+    Observation,
+    format_command,
+    set_command,
+    study_command,
+)
+from iostudy.host.topology import MountEntry
 from iostudy.units import format_percent
 
 FULL = 0.99
@@ -85,5 +92,65 @@ RULES = (
         "space. ext4 has a fixed number, set by mkfs.",
         source='mke2fs(8), "-i" and "-N"; open(2), ENOSPC',
         check=_inodes,
+    ),
+)
+
+
+_SETTING = "mount.atime"
+_SOURCE = 'mount(8), "atime", "relatime", "noatime"; report R1'
+_MANY_FILES = {"operations": "open_read", "files": 10_000, "bytes_to_write": "4KiB"}
+"""New files, of which relatime updates the access time of each."""
+
+
+def _strict(facts: Facts) -> Iterator[Observation]:
+    for place in facts.writable:
+        if not {"noatime", "relatime"} & set(place.options):
+            yield _atime_observation(place, "strictatime", "noatime", set_command(
+                _SETTING, "noatime", place.mount.point
+            ))  # fmt: skip
+
+
+def _relative(facts: Facts) -> Iterator[Observation]:
+    for place in facts.writable:
+        if "relatime" in place.options:
+            measure = study_command(
+                place, _SETTING, ("relatime", "noatime"), "nnbench", **_MANY_FILES
+            )
+            yield _atime_observation(
+                place, "relatime", "noatime, if a study shows an advantage", measure
+            )
+
+
+def _atime_observation(place: MountEntry, found: str, advised: str, command: str) -> Observation:
+    return Observation(
+        subject=str(place.mount.point),
+        found=found,
+        advised=advised,
+        evidence=f"mountinfo: {','.join(place.options)}",
+        command=command,
+    )
+
+
+ATIME_RULES = (
+    AdviceRule(
+        id="atime-strict",
+        title="Every read updates an access time",
+        certainty=Certainty.RECOMMENDATION,
+        setting=_SETTING,
+        why="Each read of a file dirties its inode, which is written later. HDFS keeps its own "
+        "access times and does not need those of the file system.",
+        source=_SOURCE,
+        check=_strict,
+    ),
+    AdviceRule(
+        id="atime-relative",
+        title="Access times are updated at most once a day",
+        certainty=Certainty.MEASURE,
+        setting=_SETTING,
+        why="relatime, the default since Linux 2.6.30, updates an access time only if it is older "
+        "than the last change or than a day. The remaining gain of noatime is small; it "
+        "depends on the number of files read.",
+        source=_SOURCE,
+        check=_relative,
     ),
 )

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from iostudy.host.advice.commands import format_command
 from iostudy.host.advice.facts import DeviceFacts, Facts
-from iostudy.host.advice.finding import AdviceRule, Certainty, Observation
+from iostudy.host.advice.finding import AdviceRule, Certainty, Observation, format_command
 from iostudy.host.device_kinds import DeviceKind
 from iostudy.host.topology import MountEntry
 

@@ -19,7 +19,7 @@ from iostudy.host.configuration.assignment import (
     host_path,
 )
 from iostudy.host.configuration.programs import program_writes, script_writes
-from iostudy.host.reader import Reader
+from iostudy.host.files import Reader
 
 _EXEC = re.compile(r"Exec(?:StartPre|Start|StartPost)\s*=\s*[-@:+!|]*(?P<command>.*)")
 _ADMINISTRATOR = ("etc", "run")

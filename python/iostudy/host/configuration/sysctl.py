@@ -21,7 +21,7 @@ from iostudy.host.configuration.assignment import (
     effective_files,
     host_path,
 )
-from iostudy.host.reader import Reader
+from iostudy.host.files import Reader
 
 _SYSCTL = re.compile(r"-?\s*(?P<key>[^\s=]+)\s*=\s*(?P<value>.*?)\s*|-\s*(?P<cancelled>[^\s=]+)\s*")
 _SWAPPED = str.maketrans("./", "/.")

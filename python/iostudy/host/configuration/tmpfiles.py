@@ -23,7 +23,7 @@ from iostudy.host.configuration.assignment import (
     effective_files,
     host_path,
 )
-from iostudy.host.reader import Reader
+from iostudy.host.files import Reader
 
 _TMPFILES_WRITE = re.compile(r"(?:w|f\+|F)(?P<modifiers>[+!\-=~^$]*)")
 

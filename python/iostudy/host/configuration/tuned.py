@@ -19,7 +19,7 @@ from iostudy.host.configuration.assignment import (
     content_lines,
     host_path,
 )
-from iostudy.host.reader import Reader
+from iostudy.host.files import Reader
 
 _FOLDERS = ("etc/tuned/profiles", "etc/tuned", "usr/lib/tuned/profiles", "usr/lib/tuned")
 _OPTION = re.compile(r"(?P<name>[^=\s]+)\s*=\s*(?P<value>[^#]*)")

@@ -21,7 +21,7 @@ from iostudy.host.configuration.assignment import (
 )
 from iostudy.host.configuration.programs import program_writes
 from iostudy.host.configuration.sysctl import sysctl_path
-from iostudy.host.reader import Reader
+from iostudy.host.files import Reader
 
 _UDEV = re.compile(
     r"(?<![A-Z_])(?P<key>ATTR|SYSFS|SYSCTL|RUN|PROGRAM|IMPORT)(?:\{(?P<attribute>[^}]*)\})?\s*"

@@ -8,7 +8,7 @@ from iostudy.host.configuration.sysctl import read_sysctl
 from iostudy.host.configuration.tmpfiles import read_tmpfiles
 from iostudy.host.configuration.tuned import read_tuned
 from iostudy.host.configuration.udev import read_udev
-from iostudy.host.reader import Reader
+from iostudy.host.files import Reader
 
 
 def read_writers(reader: Reader) -> tuple[Assignment, ...]:

@@ -1,4 +1,4 @@
-"""Driver of directories that the study compares, with those that it mounts."""
+"""Drivers of directories: one that exists, or several that the study compares."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from iostudy import plugins
-from iostudy.node.free_space import FreeSpace, smallest_free_space
+from iostudy.node.free_space import FreeSpace, measure_free_space, smallest_free_space
 from iostudy.node.targets.driver import OfferedLevels, TargetDriver
 from iostudy.node.targets.storage import ScratchStorage
 from iostudy.safe_path import ROOT_UID
@@ -17,8 +17,8 @@ from iostudy.settings.temporary_mount import TemporaryMount
 from iostudy.settings.work_folder import WorkFolder
 from iostudy.study.combinations import Factor
 from iostudy.study.model import Study
-from iostudy.study.targets.directories import DirectoriesTarget
-from iostudy.study.targets.mount_request import MountRequest
+from iostudy.study.targets.directories import DirectoriesTarget, DirectoryTarget
+from iostudy.study.targets.target import MountRequest
 
 
 class DirectoriesDriver(TargetDriver[DirectoriesTarget]):
@@ -64,3 +64,18 @@ def _prepare_mount(request: MountRequest) -> Change:
         return TemporaryMount.prepare(request.point, request.source, request.type or "", options)
     prepared: Change = plugins.load(request.kind.prepare)(request.point, request.source, options)
     return prepared
+
+
+class DirectoryDriver(TargetDriver[DirectoryTarget]):
+    """Works in a directory of the user, or in the output folder."""
+
+    def probe_paths(self) -> tuple[Path, ...]:
+        return (self.target.path or Path(),)
+
+    def free_space(self, study: Study, folder: Path) -> FreeSpace:
+        path = self.target.path or folder
+        WorkFolder.prepare(path)
+        return measure_free_space(study.describe_target(), path)
+
+    def paths(self, folder: Path, storage: ScratchStorage | None) -> tuple[Path, ...]:
+        return (self.target.path or folder,)

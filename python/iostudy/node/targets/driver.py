@@ -7,10 +7,11 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
+from iostudy import plugins
 from iostudy.errors import IostudyError, TargetError
-from iostudy.host import device_usage, stack
+from iostudy.host import stack
 from iostudy.node.free_space import FreeSpace
 from iostudy.node.level_warnings import find_level_warnings
 from iostudy.node.levels import Levels
@@ -98,7 +99,7 @@ class TargetDriver(ABC, Generic[T]):
 def _refuse_device(place: Path) -> None:
     """Raise TargetError for a block device in place of a directory."""
     if place.is_block_device():
-        uses = device_usage.find_uses(stack.find_devices(place)[0])
+        uses = stack.find_uses(stack.find_devices(place)[0])
         raise TargetError(
             "a directory",
             found="a block device" + (f" ({'; '.join(uses)})" if uses else ""),
@@ -106,3 +107,9 @@ def _refuse_device(place: Path) -> None:
             remedy="name the directory it is mounted on; or, if all data on it may be destroyed, "
             f"write target: {{scratch: {{device: {place}}}}}",
         )
+
+
+def find_driver(target: Target) -> TargetDriver[Any]:
+    """Return the driver of a target."""
+    driver: TargetDriver[Any] = plugins.load(target.driver)(target)
+    return driver

@@ -1,20 +1,25 @@
-"""Driver of disks that the study makes, of any maker."""
+"""Driver of disks that the study makes, and their makers."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 from pathlib import Path
 
+from iostudy import plugins
+from iostudy.core import registered
 from iostudy.node.free_space import FreeSpace
 from iostudy.node.permission import Permission
-from iostudy.node.targets.disk_makers import prepare_disks
 from iostudy.node.targets.driver import TargetDriver
 from iostudy.node.targets.storage import ScratchStorage
 from iostudy.settings.definition import Reach
+from iostudy.settings.scratch.disk import LoopbackDisk, ScratchDisk
 from iostudy.settings.scratch.filesystem import Filesystem
 from iostudy.settings.scratch.new_filesystem import require_tools
 from iostudy.study.combinations import Factor
 from iostudy.study.model import Study
-from iostudy.study.targets.disk import MadeDisksTarget
+from iostudy.study.targets.disk import DiskRequest, MadeDisksTarget
+from iostudy.study.targets.loopback import LOOPBACK
 
 ANY_LOOP_DEVICE = Path("/dev/loop0")
 """It shows the levels of a disk that is not yet made."""
@@ -43,3 +48,21 @@ class MadeDisksDriver(TargetDriver[MadeDisksTarget]):
 
     def creates(self, factor: Factor, reach: Reach) -> bool:
         return not factor.on
+
+
+def prepare_disks(folder: Path, request: DiskRequest) -> Sequence[ScratchDisk]:
+    """Prepare disks in ``folder``; TargetError without space, memory or tools for all of them."""
+    return _makers()[request.maker](folder, request.models, request.size_bytes)
+
+
+def _prepare_loopback(
+    folder: Path, models: Sequence[str], size_bytes: int
+) -> Sequence[ScratchDisk]:
+    return LoopbackDisk.prepare_several(folder, size_bytes, len(models))
+
+
+@cache
+def _makers() -> Mapping[str, Callable[[Path, Sequence[str], int], Sequence[ScratchDisk]]]:
+    found = (plugin.disks.items() for plugin in registered())
+    others = {word: plugins.load(ref) for disks in found for word, ref in disks}
+    return {LOOPBACK: _prepare_loopback, **others}

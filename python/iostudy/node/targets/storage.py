@@ -11,7 +11,7 @@ from iostudy.settings.scratch.filesystem import Filesystem
 from iostudy.settings.scratch.volume.layout import VolumeLayout
 from iostudy.settings.scratch.volume.volume import Volume
 from iostudy.settings.transaction.transaction import Transaction
-from iostudy.workloads.named_places import TARGET
+from iostudy.workloads.directories import TARGET
 
 
 @dataclass(frozen=True)

@@ -7,13 +7,12 @@ from pathlib import Path
 
 from iostudy.node.free_space import FreeSpace
 from iostudy.node.permission import Permission
-from iostudy.node.targets.disk_makers import prepare_disks
 from iostudy.node.targets.driver import TargetDriver
-from iostudy.node.targets.made_disks import ANY_LOOP_DEVICE
+from iostudy.node.targets.made_disks import ANY_LOOP_DEVICE, prepare_disks
 from iostudy.node.targets.scratch import is_mount_on, prepare_device
 from iostudy.node.targets.storage import ScratchStorage, VolumeRequest
 from iostudy.settings.definition import Reach
-from iostudy.settings.scratch import signatures
+from iostudy.settings.scratch import steps
 from iostudy.settings.scratch.disk import ScratchDisk
 from iostudy.settings.scratch.filesystem import Filesystem
 from iostudy.settings.scratch.new_filesystem import require_tools
@@ -66,5 +65,5 @@ class VolumeDriver(TargetDriver[VolumeTarget]):
         paths = self.target.destroyed
         prepared = [prepare_device(path, folder, permission) for path in paths]
         for path in paths:
-            signatures.require_none(path)
+            steps.require_no_signature(path)
         return prepared

@@ -24,13 +24,13 @@ from iostudy.report.topics.noise import (
     describe_causes,
     format_noise,
 )
-from iostudy.results.block_time import estimate_block_time
 from iostudy.results.comparisons import (
     ComparisonResult,
     compare_configurations,
     decision_rule,
     exclude_guards,
 )
+from iostudy.results.continuation import estimate_block_time
 from iostudy.results.power import PowerBasis, find_power_basis
 from iostudy.study.model import Study
 from iostudy.study.sections import MAX_BLOCKS

@@ -1,4 +1,4 @@
-"""Chart files for papers and slides: SVG and PNG."""
+"""Files of a report: its documents, and charts as SVG and PNG."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import vl_convert
 
 from iostudy.durable import write_whole
 from iostudy.report.drawing import CONTAINER_WIDTH, INK, Spec, schema_version
+from iostudy.report.render import html, json_, markdown
 from iostudy.report.section import Chart
 from iostudy.report.topics import registry
 from iostudy.report.topics.intervals import build_interval_chart
@@ -96,3 +97,18 @@ def _fixed(value: Any) -> Any:
             return _INK if value == INK else value.replace(CONTAINER_WIDTH, str(WIDTH_PIXELS))
         case _:
             return value
+
+
+RENDERERS = {
+    "report.html": html.render,
+    "report.md": markdown.render,
+    "report.json": json_.render,
+}
+
+
+def write_report_files(report: Report, folder: Path) -> tuple[Path, ...]:
+    """Write report.html, report.md and report.json; their paths. OSError as it comes."""
+    # One after the other: of thousands of trials each is of tens of megabytes.
+    for name, render in RENDERERS.items():
+        write_whole(folder / name, render(report).encode())
+    return tuple(folder / name for name in RENDERERS)

@@ -10,6 +10,7 @@ import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import jinja2
@@ -17,17 +18,17 @@ from markupsafe import Markup, escape
 from pydantic import JsonValue
 
 from iostudy import units
-from iostudy.report.drawing import GLYPHS, Rows, Spec
+from iostudy.extras import require_extra
+from iostudy.report.drawing import GLYPHS, Rows, Spec, schema_version
 from iostudy.report.formatting import (
     format_against,
     format_fact,
     format_fact_name,
     format_figure,
     format_time,
+    name_configuration,
 )
-from iostudy.report.names import name_configuration
 from iostudy.report.render import json_
-from iostudy.report.render.chart_library import read_library
 from iostudy.report.section import Chart, Document, Section
 from iostudy.report.topics import registry
 from iostudy.report.topics.configurations import LEVEL_HEADS, list_levels
@@ -373,3 +374,31 @@ def _environment() -> jinja2.Environment:
     environment.filters |= _FILTERS
     environment.globals |= _GLOBALS
     return environment
+
+
+_FOLDER = Path(__file__).parent / "templates"
+_SOURCE = _FOLDER / "charts.js"
+
+
+@functools.cache
+def read_library() -> str:
+    """Return the library that the build wrote, else bundle it, which takes over a second."""
+    path = library_path()
+    return path.read_text("utf-8") if path.is_file() else bundle_library()
+
+
+def library_path() -> Path:
+    """Return the path of the built library: its name changes with its sources and Vega-Lite."""
+    sources = f"{schema_version()}\n{_SOURCE.read_text('utf-8')}"
+    return _FOLDER / f"charts-{hashlib.sha256(sources.encode()).hexdigest()[:16]}.bundle.js"
+
+
+def bundle_library() -> str:
+    """Bundle the library with the lines that draw the charts of a page."""
+    require_extra("figures", "bundle the charts of HTML reports", "a built wheel contains them")
+    import vl_convert  # not at the top: a built library needs no bundler
+
+    bundled: str = vl_convert.javascript_bundle(
+        _SOURCE.read_text("utf-8"), vl_version=schema_version()
+    )
+    return bundled

@@ -9,16 +9,15 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
 from iostudy.diagnosis.bottleneck import Bottleneck, Diagnosis
-from iostudy.diagnosis.confidence import Confidence
 from iostudy.diagnosis.diagnose import diagnose
+from iostudy.diagnosis.evidence import Confidence
 from iostudy.errors import LedgerError
 from iostudy.ledger.rows import SamplesFile, TrialRow
 from iostudy.ledger.samples import ReadSamples
 from iostudy.ledger.studies import NODES
 from iostudy.report.base import OfConfiguration
 from iostudy.report.drawing import COLOURS, Spec, alt, cycle_items, make_chart, make_legend
-from iostudy.report.formatting import format_count
-from iostudy.report.names import name_configuration
+from iostudy.report.formatting import format_count, name_configuration
 from iostudy.report.section import Chart, Section, make_table
 from iostudy.report.topics.diagnosis import (
     Diagnoses,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -16,7 +16,8 @@ from iostudy.analysis.series import (
     flag_pairs,
     measure_slow_noise,
 )
-from iostudy.ledger.rows import MeasuredRow
+from iostudy.diagnosis.rules.rate_cap import ran_at_cap
+from iostudy.ledger.rows import MeasuredRow, TrialRow
 from iostudy.report.base import finite
 from iostudy.report.formatting import format_count
 from iostudy.report.section import Section, TextTable
@@ -256,3 +257,17 @@ def _list_flags(report: Report) -> Iterator[tuple[str, str, str]]:
 def explain_flag(flag: Flag) -> str:
     """Explain a flag, its meaning for the verdict, and the next step."""
     return _MEANINGS[flag]
+
+
+_MOST = 0.5
+"""Share of the counted trials of a configuration that ran at a cap, from which it did."""
+
+
+def find_limited(rows: Iterable[TrialRow]) -> frozenset[tuple[str, str]]:
+    """Return workload and configuration of those with most counted trials at a rate cap."""
+    at_cap: dict[tuple[str, str], list[bool]] = {}
+    for row in rows:
+        if row.counts:
+            own = at_cap.setdefault((row.workload, row.configuration), [])
+            own.append(row.summary is not None and ran_at_cap(row.summary))
+    return frozenset(key for key, found in at_cap.items() if sum(found) >= _MOST * len(found))

@@ -20,13 +20,16 @@ from iostudy.errors import LedgerError
 from iostudy.ledger.rows import RunRow, SwitchbackRows, TrialRow, WindowRow
 from iostudy.ledger.samples import ReadSamples
 from iostudy.report.base import OnWorkload, UnderConfiguration, finite
-from iostudy.report.formatting import join_words
-from iostudy.report.names import name_configuration
+from iostudy.report.formatting import join_words, name_configuration
 from iostudy.report.section import Section, make_table
 from iostudy.report.topics.verdicts import Result
 from iostudy.study.model import Study
-from iostudy.telemetry.covariates import Covariate, compute_covariates
-from iostudy.telemetry.window_covariates import WINDOW_COLUMNS, compute_window_covariates
+from iostudy.telemetry.covariates import (
+    WINDOW_COLUMNS,
+    Covariate,
+    compute_covariates,
+    compute_window_covariates,
+)
 from iostudy.units import format_percent, format_significant
 
 if TYPE_CHECKING:

@@ -16,8 +16,8 @@ from iostudy.diagnosis.build_context import (
     add_run_figures,
     build_context,
 )
-from iostudy.diagnosis.confidence import Confidence
 from iostudy.diagnosis.context import DiagnosisContext, OperatingPoint, collect_operating_points
+from iostudy.diagnosis.evidence import Confidence
 from iostudy.ledger.rows import TrialRow
 from iostudy.report.base import Number, Value
 from iostudy.study.model import Study

@@ -19,8 +19,7 @@ from iostudy.report.drawing import (
     make_label_axis,
     make_legend,
 )
-from iostudy.report.formatting import format_against
-from iostudy.report.names import name_configuration
+from iostudy.report.formatting import format_against, name_configuration
 from iostudy.report.section import Chart
 from iostudy.report.topics.verdicts import (
     FigureVerdicts,

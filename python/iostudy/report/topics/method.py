@@ -5,14 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from iostudy import units
-from iostudy.analysis.futility import FUTILITY
+from iostudy.analysis.boundaries import FUTILITY
 from iostudy.analysis.rule import Rule
 from iostudy.analysis.spending import AnalysisMethod
 from iostudy.ledger.rows import StudyRow
 from iostudy.ledger.studies import NODES
 from iostudy.report.base import Method
-from iostudy.report.formatting import format_count, join_words
-from iostudy.report.names import find_single_factor, name_configuration, quote_label
+from iostudy.report.formatting import (
+    find_single_factor,
+    format_count,
+    join_words,
+    name_configuration,
+    quote_label,
+)
 from iostudy.report.topics.trials import TrialReport
 from iostudy.results.comparisons import decision_rule
 from iostudy.study.mode import find_mode

@@ -11,8 +11,14 @@ from iostudy.analysis.verdict import Verdict
 from iostudy.ledger.rows import StudyRow
 from iostudy.ledger.studies import NODES
 from iostudy.report.base import Step
-from iostudy.report.formatting import format_blocks_needed, format_count, is_feasible_extension
-from iostudy.report.names import SELF_NAMED, find_single_factor, name_configuration
+from iostudy.report.formatting import (
+    SELF_NAMED,
+    find_single_factor,
+    format_blocks_needed,
+    format_count,
+    is_feasible_extension,
+    name_configuration,
+)
 from iostudy.results.comparisons import (
     ComparisonResult,
     describe_failed_side,

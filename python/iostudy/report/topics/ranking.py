@@ -17,13 +17,15 @@ from iostudy.analysis.ranking import (
 from iostudy.analysis.verdict import Verdict
 from iostudy.report.base import OnWorkload, Span, UnderConfiguration, Value, build_span, finite
 from iostudy.report.formatting import (
+    find_factor_noun,
+    find_single_factor,
     format_against,
     format_change_interval,
     format_count,
     format_signed_change,
     join_words,
+    name_configuration,
 )
-from iostudy.report.names import find_factor_noun, find_single_factor, name_configuration
 from iostudy.report.section import Section, make_table
 from iostudy.report.topics.sentences import MOST_NAMED
 from iostudy.study.model import Study

@@ -8,11 +8,14 @@ from typing import TYPE_CHECKING
 from iostudy.analysis.series import Flag
 from iostudy.analysis.verdict import Verdict
 from iostudy.diagnosis.bottleneck import Bottleneck
-from iostudy.diagnosis.confidence import Confidence
-from iostudy.diagnosis.thresholds import MOSTLY_IDLE
+from iostudy.diagnosis.evidence import MOSTLY_IDLE, Confidence
 from iostudy.report.base import Step
-from iostudy.report.formatting import format_count, join_words
-from iostudy.report.names import find_single_factor, name_configuration
+from iostudy.report.formatting import (
+    find_single_factor,
+    format_count,
+    join_words,
+    name_configuration,
+)
 from iostudy.report.topics.bottlenecks import BottleneckReport, DisturbanceReport
 from iostudy.report.topics.verdicts import Result
 from iostudy.settings import catalog

@@ -23,8 +23,13 @@ from iostudy.report.base import (
     finite,
 )
 from iostudy.report.drawing import INK, alt, encode_configuration, encode_labels, make_chart
-from iostudy.report.formatting import UNKNOWN, format_change_interval, format_figure, join_words
-from iostudy.report.names import name_configuration
+from iostudy.report.formatting import (
+    UNKNOWN,
+    format_change_interval,
+    format_figure,
+    join_words,
+    name_configuration,
+)
 from iostudy.report.section import Chart, Section, TextTable, make_table
 from iostudy.report.topics.measurements import describe_figure
 from iostudy.results.scaling import analyze_scaling

@@ -9,8 +9,15 @@ from typing import TYPE_CHECKING, assert_never
 from iostudy import units
 from iostudy.analysis.verdict import Verdict
 from iostudy.report.base import FigureDescription
-from iostudy.report.formatting import format_blocks_needed, format_count, format_figure, join_words
-from iostudy.report.names import find_single_factor, find_study_noun, name_configuration
+from iostudy.report.formatting import (
+    find_single_factor,
+    find_study_noun,
+    format_blocks_needed,
+    format_count,
+    format_figure,
+    join_words,
+    name_configuration,
+)
 from iostudy.report.topics.verdicts import Result, format_change, format_change_size, list_verdicts
 from iostudy.results.change_text import is_ratio
 from iostudy.study.model import Study

@@ -29,8 +29,8 @@ from iostudy.report.formatting import (
     format_count,
     format_interval,
     join_words,
+    name_configuration,
 )
-from iostudy.report.names import name_configuration
 from iostudy.report.section import Chart, Section, make_table
 from iostudy.report.topics.covariates import format_share
 from iostudy.report.topics.diagnosis import DiagnosisReport, build_diagnosis, build_trial_context
@@ -40,12 +40,11 @@ from iostudy.results.comparisons import (
     collect_figures,
     decision_rule,
 )
-from iostudy.results.confirmation import select_confirmations
+from iostudy.results.recommendation import select_confirmations
 from iostudy.study.mode import WINDOWS, find_mode
 from iostudy.study.model import Study, WorkloadRequest
 from iostudy.study.requests import apply_configuration
-from iostudy.telemetry.covariates import Covariate, compute_covariates
-from iostudy.telemetry.window_covariates import WINDOW_COLUMNS
+from iostudy.telemetry.covariates import WINDOW_COLUMNS, Covariate, compute_covariates
 from iostudy.units import format_percent, format_seconds
 
 if TYPE_CHECKING:

@@ -11,11 +11,9 @@ from pydantic import FiniteFloat
 
 from iostudy.ledger.rows import TrialRow
 from iostudy.report.base import OfConfiguration, OnWorkload, Value
-from iostudy.report.formatting import format_signed_change, join_words
-from iostudy.report.names import name_configuration
+from iostudy.report.formatting import format_signed_change, join_words, name_configuration
 from iostudy.report.section import Section, make_table
-from iostudy.results.joint_run import find_stragglers
-from iostudy.results.node_parts import NodePart, read_node_parts
+from iostudy.results.joint_run import NodePart, find_stragglers, read_node_parts
 from iostudy.study.model import Study
 from iostudy.units import format_percent, format_seconds
 

@@ -21,12 +21,12 @@ from iostudy.report.base import (
     finite,
 )
 from iostudy.report.formatting import (
+    find_baseline_label,
     format_against,
     format_blocks_needed,
     format_change_interval,
     format_figure,
 )
-from iostudy.report.names import find_baseline_label
 from iostudy.report.section import TextTable
 from iostudy.results.change_text import LARGEST_CHANGE, format_tenths, is_ratio
 from iostudy.results.comparisons import ComparisonResult, Run, select_figures

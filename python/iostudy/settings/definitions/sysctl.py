@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from iostudy.settings.definition import Reach, SettingDefinition, Switching
-from iostudy.settings.sysctl_bounds import BOUNDS
-from iostudy.settings.sysctl_keys import key_path, normalise_blanks, path_key
+from iostudy.settings.sysctl_keys import BOUNDS, key_path, normalise_blanks, path_key
 from iostudy.settings.values import Integer, NumberList, Size, TextLine, Values
 
 PREFIX = "sysctl."

@@ -16,7 +16,7 @@ from iostudy.host.mounts import Mount
 from iostudy.settings import commands
 from iostudy.settings.change import Change, SettingKind
 from iostudy.settings.definitions.filesystem import FILESYSTEM_TYPE, FilesystemSettingDefinition
-from iostudy.settings.scratch import filesystem_properties
+from iostudy.settings.scratch import new_filesystem
 from iostudy.settings.scratch.filesystem import FILESYSTEMS, mkfs_program
 
 
@@ -38,7 +38,7 @@ class FilesystemSetting:
         if condition is not None and not condition.holds(self.mount.filesystem):
             raise self._unreadable(f"it is there only while {condition}", "leave it out here")
         try:
-            return filesystem_properties.read_property(self.definition.name, self.mount)
+            return new_filesystem.read_property(self.definition.name, self.mount)
         except (OSError, ValueError) as error:
             found = (error.strerror if isinstance(error, OSError) else None) or str(error)
             raise self._unreadable(found, "run as root, and see dmesg") from error

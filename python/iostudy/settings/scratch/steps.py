@@ -15,7 +15,7 @@ from typing import TypeVar
 
 from iostudy import units
 from iostudy.errors import RestoreError, TargetError
-from iostudy.host import device_usage, devices, mounts, stack
+from iostudy.host import devices, mounts, stack
 from iostudy.host.devices import BlockDevice
 from iostudy.host.mounts import Mount
 from iostudy.safe_path import open_directory
@@ -106,13 +106,13 @@ def _check_unused(node: Path, path: Path) -> None:
     (device,) = stack.find_devices(node)
     if device.read_only:
         raise _unsafe(path, "it is read only", "name another device, or `blockdev --setrw` this")
-    uses = device_usage.find_uses(device)
+    uses = stack.find_uses(device)
     if uses:
         raise _unsafe(
             path, "; ".join(uses), "free it (umount, swapoff ...), or name another device"
         )
     try:
-        claimed = device_usage.is_claimed(node)
+        claimed = stack.is_claimed(node)
     except OSError as error:
         raise _unsafe(path, error.strerror or str(error), "run as root, or see dmesg") from error
     if claimed:
@@ -291,3 +291,25 @@ def _failed(wanted: str, error: Exception, where: Path) -> TargetError:
     found = (error.strerror if isinstance(error, OSError) else None) or str(error)
     remedy = "run as root, with room on the file system; see dmesg and `losetup -l`"
     return TargetError(wanted, found=found, where=str(where), remedy=remedy)
+
+
+def require_no_signature(path: Path) -> None:
+    """TargetError if the device has a signature that ``wipefs`` knows, or cannot be checked."""
+    commands.require("wipefs")
+    try:
+        found = commands.run("wipefs", "--no-act", "--parsable", "--", str(path))
+    except CommandError as error:
+        raise TargetError(
+            "to look for signatures on the device",
+            found=str(error),
+            where=str(path),
+            remedy="run as root; see dmesg",
+        ) from error
+    lines = [line for line in found.splitlines() if not line.startswith("#")]
+    if lines:
+        raise TargetError(
+            "a device without signatures: writes would destroy what they belong to",
+            found="; ".join(lines),
+            where=str(path),
+            remedy="name another device; if its data are not needed, run `wipefs --all` on it",
+        )

@@ -1,8 +1,8 @@
-"""Target that is several directories on mounts, which the study compares."""
+"""Targets that are directories: one, or several that the study compares."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Self
@@ -10,10 +10,10 @@ from typing import Annotated, Any, ClassVar, Self
 from pydantic import PlainValidator, TypeAdapter
 
 from iostudy.plugins import Ref
-from iostudy.study.labels import find_duplicates
-from iostudy.study.targets.fields import short_path
-from iostudy.study.targets.mount_request import MountRequest
-from iostudy.study.targets.target import Target
+from iostudy.study.names import find_duplicates
+from iostudy.study.targets.target import MountRequest, Target, short_path
+from iostudy.workloads.option_text import format_flow
+from iostudy.workloads.workload import TargetPaths
 
 MAX_DIRECTORIES = 32
 """Directories that a study compares; each is checked before the first trial."""
@@ -94,3 +94,38 @@ ComparedPlace = Annotated[
     Path | MountRequest, PlainValidator(_parse_place, json_schema_input_type=str | MountRequest)
 ]
 """A directory, or a file system to mount."""
+
+
+@dataclass(frozen=True)
+class DirectoryTarget(Target):
+    """An existing directory; the study works in a folder of its own below it.
+
+    Without a path it is the output folder.
+    """
+
+    driver: ClassVar[Ref] = "iostudy.node.targets.directories:DirectoryDriver"
+    may_be_foreign: ClassVar[bool] = True
+
+    path: Path | None
+
+    def describe(self) -> str:
+        return "a folder in the output folder" if self.path is None else str(self.path)
+
+    @property
+    def shared_directory(self) -> Path | None:
+        return self.path
+
+    def named_paths(self, folder: Path) -> TargetPaths:
+        return TargetPaths(directory=self.path or folder)
+
+    def without_place(self) -> Target:
+        return DirectoryTarget(None)
+
+    def rewritten(self, original: Any, folder: str) -> Any:
+        del original
+        return str(self.path or folder)
+
+    def starter_lines(self) -> Iterator[str]:
+        """Yield the lines of a study file to start from."""
+        yield "# The study works in a folder of its own below this directory, and removes it."
+        yield f"target: {format_flow(str(self.path))}"

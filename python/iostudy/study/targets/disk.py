@@ -11,7 +11,7 @@ from iostudy.plugins import Ref
 from iostudy.settings.definitions.filesystem import FILESYSTEM_TYPE
 from iostudy.settings.scratch.volume.layout import VolumeLayout
 from iostudy.study.fields import StudySection
-from iostudy.study.targets.directory import DirectoryTarget
+from iostudy.study.targets.directories import DirectoryTarget
 from iostudy.study.targets.target import Target
 
 
@@ -19,7 +19,7 @@ from iostudy.study.targets.target import Target
 class DiskRequest:
     """Disks of one size that the study makes.
 
-    ``maker`` is the word of their maker in `iostudy.node.targets.disk_makers`. ``models`` says of
+    ``maker`` is the word of their maker in `iostudy.node.targets.made_disks`. ``models`` says of
     each disk what it is.
     """
 

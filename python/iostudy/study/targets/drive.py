@@ -16,8 +16,15 @@ from iostudy.settings.scratch.volume.layout import VolumeLayout
 from iostudy.study.fields import STRICT_KEYS
 from iostudy.study.problems import KeyPath
 from iostudy.study.targets.disk import DiskRequest, MadeDisksTarget, MemberDisks
-from iostudy.study.targets.fields import MAX_DISKS, DiskSize, FilesystemType, MemberCount, Name
-from iostudy.study.targets.target import Target, TargetKey
+from iostudy.study.targets.target import (
+    MAX_DISKS,
+    DiskSize,
+    FilesystemType,
+    MemberCount,
+    Name,
+    Target,
+    TargetKey,
+)
 
 DRIVE = "drive"
 MAX_HOSTS = 10_000

@@ -11,7 +11,7 @@ from pydantic import Field
 from iostudy import units
 from iostudy.study.fields import STRICT_KEYS
 from iostudy.study.targets.disk import DiskRequest, MadeDisksTarget, MemberDisks
-from iostudy.study.targets.fields import MAX_DISKS, DiskSize, FilesystemType, MemberCount, Name
+from iostudy.study.targets.target import MAX_DISKS, DiskSize, FilesystemType, MemberCount, Name
 from iostudy.workloads.option_text import format_flow
 
 LOOPBACK = "loopback"

@@ -10,8 +10,7 @@ from typing import ClassVar
 from iostudy.plugins import Ref
 from iostudy.study.fields import STRICT_KEYS
 from iostudy.study.targets.disk import DiskTarget
-from iostudy.study.targets.fields import DevicePath, FilesystemType
-from iostudy.study.targets.target import Target
+from iostudy.study.targets.target import DevicePath, FilesystemType, Target
 from iostudy.visible import visible
 from iostudy.workloads.option_text import format_flow
 from iostudy.workloads.workload import TargetPaths

@@ -10,12 +10,15 @@ from pydantic import Field, PlainValidator, create_model
 
 from iostudy.plugins import find_missing
 from iostudy.study.fields import StudySection
-from iostudy.study.targets.directories import MAX_DIRECTORIES, ComparedPlace, DirectoriesTarget
-from iostudy.study.targets.directory import DirectoryTarget
-from iostudy.study.targets.fields import Name, short_path
+from iostudy.study.targets.directories import (
+    MAX_DIRECTORIES,
+    ComparedPlace,
+    DirectoriesTarget,
+    DirectoryTarget,
+)
 from iostudy.study.targets.loopback import LoopbackTarget
 from iostudy.study.targets.scratch import ScratchTarget
-from iostudy.study.targets.target import Target, list_plugin_targets
+from iostudy.study.targets.target import Name, Target, list_plugin_targets, short_path
 from iostudy.study.targets.volume import VolumeTarget
 
 

@@ -1,21 +1,27 @@
-"""Specification of a target: the base class of every kind, which touches no system."""
+"""Targets of a study, the types of their fields, and the file systems that a study mounts."""
 
 from __future__ import annotations
 
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
-from iostudy import plugins
+from pydantic import AfterValidator, BeforeValidator, Field
+
+from iostudy import plugins, units
 from iostudy.core import registered
 from iostudy.plugins import Ref
+from iostudy.settings.mount_options import find_unprotected
+from iostudy.settings.scratch.filesystem import FILESYSTEMS
 from iostudy.settings.scratch.volume.layout import VolumeLayout
+from iostudy.study.fields import STRICT_KEYS, one_of
 from iostudy.study.problems import KeyPath
-from iostudy.study.targets.mount_request import MountRequest
+from iostudy.workloads.option_types import SIZE_FORM
 from iostudy.workloads.workload import NO_TARGET, TargetPaths
 
 _NONE: Mapping[str, Any] = MappingProxyType({})
@@ -162,3 +168,133 @@ def list_plugin_targets() -> Mapping[str, TargetKey]:
     """Return the targets of plugins by their keys, or by the beginnings of their texts."""
     found = (plugin.targets.items() for plugin in registered())
     return {name: plugins.load(ref) for targets in found for name, ref in targets}
+
+
+MIN_DISK_BYTES = 16 * units.MIB
+MAX_DISK_BYTES = 16 << 40
+"""The largest file of ext4 with blocks of 4 KiB."""
+_MAX_PATH_BYTES, _MAX_NAME_BYTES = 4096, 255
+MAX_DISKS = 32
+"""Disks in addition to the target; each is made and mounted before the first trial."""
+MAX_MEMBERS = 128
+"""Disks of a volume."""
+_NAME = re.compile(r"[A-Za-z0-9_-]+")
+
+
+def _name(name: str) -> str:
+    if not _NAME.fullmatch(name):
+        raise ValueError(
+            f"{name!r} is no name of a disk or directory: letters, digits, - and _, as in disk2"
+        )
+    return name
+
+
+def _disk_size(value: Any) -> int:
+    size = units.parse_size(value)
+    if size < MIN_DISK_BYTES:
+        raise ValueError(f"too small; at least {units.format_size(MIN_DISK_BYTES)}")
+    if size > MAX_DISK_BYTES:
+        raise ValueError(f"too large; at most {units.format_size(MAX_DISK_BYTES)}")
+    return size
+
+
+def short_path(path: Path) -> Path:
+    """The path itself; ValueError for one that no system call takes (path_resolution(7))."""
+    names = [len(name.encode(errors="surrogatepass")) for name in str(path).split("/")]
+    if sum(names) + len(names) > _MAX_PATH_BYTES or max(names) > _MAX_NAME_BYTES:
+        limits = f"{_MAX_PATH_BYTES} bytes, and {_MAX_NAME_BYTES} in each name"
+        raise ValueError(f"the path is too long; at most {limits}")
+    return path
+
+
+Name = Annotated[str, AfterValidator(_name)]
+"""Name of a disk or directory."""
+MemberCount = Annotated[int, Field(ge=1, le=MAX_MEMBERS)]
+DiskSize = Annotated[int, BeforeValidator(_disk_size), SIZE_FORM]
+"""Size of a disk that the study makes, in bytes."""
+DevicePath = Annotated[Path, AfterValidator(short_path)]
+DirectoryPath = DevicePath
+FilesystemType = Annotated[str, one_of("file system", FILESYSTEMS)]
+
+
+_WORD = re.compile(r"[^\s\0]+")
+_NOT_OWN = frozenset({"bg", "move", "rbind", "remount"})
+"""Options of mount(8) that mount later, move or repeat mounts of the user, or change one."""
+_TYPE = re.compile(r"[a-z0-9][a-z0-9._-]*")
+
+
+def _word(text: str) -> str:
+    if not _WORD.fullmatch(text):
+        raise ValueError(f"{text!r} must be a text without blanks")
+    if text.startswith("-"):
+        raise ValueError(f"{text!r} begins with -")
+    return text
+
+
+def _filesystem_type(text: str) -> str:
+    if not _TYPE.fullmatch(text):
+        raise ValueError(f"{text!r} is no type of a file system, such as nfs4 or fuse.sshfs")
+    return text
+
+
+def _absolute(path: Path) -> Path:
+    if not path.is_absolute():
+        raise ValueError(f"{path} is no absolute path")
+    return path
+
+
+@dataclass(frozen=True)
+class MountKind:
+    """Mounts of a plugin, which are of a source that begins with what the plugin registers.
+
+    - ``check``: a function of source and options; ValueError says what is wrong with them
+    - ``prepare``: reference of a function of mount point, source and options that returns the
+      change to apply
+    """
+
+    check: Callable[[str, str], None]
+    prepare: Ref
+
+
+@dataclass(frozen=True)
+class MountRequest:
+    """A file system to mount for the study: by mount(8), or by a plugin."""
+
+    __pydantic_config__ = STRICT_KEYS
+
+    source: Annotated[str, AfterValidator(_word), Field(validation_alias="mount")]
+    """what is mounted, such as filer:/export or hdfs://namenode:8020/bench"""
+    point: Annotated[DirectoryPath, AfterValidator(_absolute), Field(validation_alias="at")]
+    """an empty directory to mount it on, in a folder that only root can enter (but for HDFS)"""
+    type: Annotated[str, AfterValidator(_filesystem_type)] | None = None
+    """type of the file system for mount(8), such as nfs4 or fuse.sshfs"""
+    options: Annotated[str, AfterValidator(_word)] | None = None
+    """options of mount(8) but those that undo nosuid,nodev, or those of a mount of HDFS, such as
+    rdbuffer=64KiB,replication=2"""
+
+    def __post_init__(self) -> None:
+        if self.kind is None:
+            if install := plugins.find_missing(self.source):
+                raise ValueError(f"the plugin of this mount is not installed; {install}")
+            for option in _NOT_OWN.intersection((self.options or "").split(",")):
+                raise ValueError(f"the option {option} does not make a mount of the study")
+            if unprotected := find_unprotected(self.options or ""):
+                raise ValueError(
+                    f"leave {unprotected} out: what a study mounts is always nosuid,nodev, so that "
+                    "its owner gains no rights"
+                )
+            return
+        if self.type is not None:
+            raise ValueError(f"a mount of {self.source} has no type; leave it out")
+        self.kind.check(self.source, self.options or "")
+
+    @property
+    def kind(self) -> MountKind | None:
+        """The kind of a plugin; None for mount(8)."""
+        refs = (own for plugin in registered() for own in plugin.mounts.items())
+        found = (ref for beginning, ref in refs if self.source.startswith(beginning))
+        return next(map(plugins.load, found), None)
+
+    def describe(self) -> str:
+        """Describe source and options for a person."""
+        return ", ".join(filter(None, (self.source, self.type, self.options)))

@@ -13,12 +13,17 @@ from iostudy.plugins import Ref
 from iostudy.settings.definitions.volume import KIND, PLACEMENTS, STRIPE_SIZE
 from iostudy.settings.scratch.volume.layout import DEFAULT_STRIPE_BYTES, KINDS, VolumeLayout
 from iostudy.study.fields import STRICT_KEYS, StudySection, one_of
-from iostudy.study.labels import scalar_text
+from iostudy.study.names import scalar_text
 from iostudy.study.problems import KeyPath
 from iostudy.study.targets.disk import ON_DRIVES, DiskRequest, DiskTarget, MemberDisks
-from iostudy.study.targets.fields import MAX_MEMBERS, FilesystemType, short_path
 from iostudy.study.targets.loopback import LoopbackMembers
-from iostudy.study.targets.target import Target, list_plugin_targets
+from iostudy.study.targets.target import (
+    MAX_MEMBERS,
+    FilesystemType,
+    Target,
+    list_plugin_targets,
+    short_path,
+)
 from iostudy.workloads.option_types import SIZE_FORM
 
 _MEMBERS_WANTED = (

@@ -14,7 +14,6 @@ from iostudy.workloads.core_errors import translate_core_errors
 from iostudy.workloads.definition import Figure, WorkloadDefinition
 from iostudy.workloads.file_removal import remove
 from iostudy.workloads.measurement import AGGREGATE, BYTES, Measurement
-from iostudy.workloads.native.dfsio_figures import MOVING, TRUNCATING, compute_readings
 from iostudy.workloads.native.dfsio_options import (
     DfsioFiles,
     DfsioOptions,
@@ -30,7 +29,14 @@ from iostudy.workloads.native.job_files import (
     write_files,
 )
 from iostudy.workloads.native.latency import compact_histogram, latency_readings
-from iostudy.workloads.native.rates import Direction, mib_per_second, tally
+from iostudy.workloads.native.rates import (
+    MOVING,
+    TRUNCATING,
+    Direction,
+    compute_readings,
+    mib_per_second,
+    tally,
+)
 from iostudy.workloads.native.steady import (
     BUFFERED_READS,
     BUFFERED_WRITES,

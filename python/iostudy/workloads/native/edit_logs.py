@@ -13,9 +13,8 @@ from pydantic import AfterValidator, Field
 
 from iostudy import units
 from iostudy.workloads.definition import Figure
-from iostudy.workloads.directories import own_folders, refuse_unfit
+from iostudy.workloads.directories import find_disk, own_folders, refuse_unfit
 from iostudy.workloads.file_removal import remove
-from iostudy.workloads.named_places import find_disk
 from iostudy.workloads.option_types import Count, Options, TextList, at_most
 from iostudy.workloads.workload import Place
 

@@ -12,10 +12,9 @@ from iostudy._native import IoStats, JobResult
 from iostudy.workloads import open_file_limit
 from iostudy.workloads.core_errors import io_error
 from iostudy.workloads.definition import Figure, WorkloadDefinition
-from iostudy.workloads.directories import own_folders, refuse_unfit
+from iostudy.workloads.directories import NamedPlaces, own_folders, refuse_unfit
 from iostudy.workloads.file_removal import remove
 from iostudy.workloads.measurement import BYTES, Measurement
-from iostudy.workloads.named_places import NamedPlaces
 from iostudy.workloads.native.io_options import IoOptions
 from iostudy.workloads.native.job_files import build_write_job, run_job, write_files
 from iostudy.workloads.native.latency import latency_figures, latency_readings

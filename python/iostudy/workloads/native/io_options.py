@@ -9,7 +9,7 @@ from pydantic import Field, model_validator
 from iostudy import units
 from iostudy._native import FileJob
 from iostudy.job import Advice, Arrival, JobSpec, Method, Operation, Order, SyncCall
-from iostudy.workloads.named_places import PlaceNames
+from iostudy.workloads.directories import PlaceNames
 from iostudy.workloads.native.job_files import refuse_misfit
 from iostudy.workloads.option_types import Count, Options, Pause, Percent, Seconds, Size, at_most
 

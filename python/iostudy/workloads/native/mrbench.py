@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 import statistics
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from enum import StrEnum
@@ -12,15 +12,18 @@ from typing import Annotated, assert_never
 
 from pydantic import Field
 
+from iostudy._native import MrBenchModel
+from iostudy.durable import replace_whole
+from iostudy.errors import WorkloadStoppedError
 from iostudy.workloads.core_errors import translate_core_errors
 from iostudy.workloads.definition import Figure, WorkloadDefinition, fixed_figures
 from iostudy.workloads.file_removal import empty, remove
 from iostudy.workloads.measurement import Histogram, Measurement
 from iostudy.workloads.native.latency import histogram_readings, latency_figures, merge_buckets
-from iostudy.workloads.native.mrbench_job import INPUT, JobTimes, Shape
-from iostudy.workloads.native.mrbench_jobs import MrBenchJobs, WriteInput
+from iostudy.workloads.native.mrbench_job import INPUT, JobTimes, MrBenchJob, Shape
 from iostudy.workloads.native.mrbench_task import COMMIT, CREATE, READ
 from iostudy.workloads.option_types import Count, Options
+from iostudy.workloads.tick import Tick, continue_run
 from iostudy.workloads.workload import Place, Workload
 
 _BLOCK_BYTES = 4096
@@ -210,3 +213,59 @@ MRBENCH = WorkloadDefinition(
     concurrency_options=("maps",),
     can_be_simulated=True,
 )
+
+
+@dataclass(frozen=True)
+class MrBenchJobs:
+    """All jobs of a run."""
+
+    shape: Shape
+    count: int
+
+    def run(self, tick: Tick | None = None) -> list[JobTimes]:
+        """Run them one after another."""
+        return [
+            MrBenchJob(self.shape, number, self._asking(tick or continue_run, number)).run()
+            for number in range(self.count)
+        ]
+
+    def model(self) -> MrBenchModel:
+        """Return the model of these jobs for a simulated disk."""
+        shape = self.shape
+        return MrBenchModel(
+            str(shape.directory),
+            jobs=self.count,
+            maps=shape.maps,
+            reduces=shape.reduces,
+            fsync=shape.sync,
+            input_bytes=sum(map(len, shape.lines)),
+        )
+
+    def _asking(self, tick: Tick, done: int) -> Callable[[], None]:
+        def ask() -> None:
+            if not tick(done):
+                raise WorkloadStoppedError(
+                    "to run all jobs",
+                    found=f"it was stopped after {done} of them",
+                    where=str(self.shape.directory),
+                )
+
+        return ask
+
+
+@dataclass(frozen=True)
+class WriteInput:
+    """Writes the input of the jobs."""
+
+    jobs: MrBenchJobs
+
+    def run(self, tick: Tick | None = None) -> None:
+        """Write it."""
+        del tick
+        path = self.jobs.shape.directory / INPUT
+        path.parent.mkdir(parents=True)
+        replace_whole(path, b"".join(self.jobs.shape.lines))
+
+    def model(self) -> MrBenchModel:
+        """Return the model of the jobs: no time passes until its files exist."""
+        return self.jobs.model()

@@ -8,7 +8,7 @@ import pytest
 
 from iostudy.analysis.clock_offset import ClockOffset
 from iostudy.node.protocol import Span, TrialResult
-from iostudy.results.node_parts import read_node_parts
+from iostudy.results.joint_run import read_node_parts
 from iostudy.telemetry.covariates import Covariate, compute_covariates
 from iostudy.units import MIB
 from iostudy_fleet.together.joint_trial import join_trials

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from iostudy.cli.bench import place
-from iostudy.cli.bench.place import find_place
+from iostudy.cli.bench import command
+from iostudy.cli.bench.command import find_place
 from iostudy.errors import StudyError, UsageError
 from iostudy.node.service import ServiceDefinition
-from iostudy.study.targets.directory import DirectoryTarget
+from iostudy.study.targets.directories import DirectoryTarget
 from iostudy.workloads.native import dfsio
 from iostudy_hadoop.spec import ClusterSpec
 from iostudy_hadoop.study.target import HdfsTarget
@@ -30,13 +30,16 @@ def requests(monkeypatch: pytest.MonkeyPatch) -> list[tuple[object, ...]]:
         requests.append(arguments)
 
     service = ServiceDefinition(ordered, lambda *_: False)  # type: ignore[arg-type]
-    monkeypatch.setattr(place, "find_service", lambda _: service)
+    monkeypatch.setattr(command, "find_service", lambda _: service)
     return requests
 
 
 def test_a_workload_on_files_takes_a_directory_and_no_cluster(requests: list[object]) -> None:
     place = find_place(dfsio.READ, "some/where", ONE)
-    assert (place.target, place.folder) == (DirectoryTarget(Path("some/where")), Path("some/where"))
+    assert (place.target, place.folder) == (
+        DirectoryTarget(Path("some/where")),
+        Path("some/where"),
+    )
     assert requests == []
 
 

@@ -19,7 +19,7 @@ from iostudy.settings.work_folder import WorkFolder
 from iostudy.study.combinations import Configuration, Factor, FactorKind
 from iostudy.study.model import WorkloadRequest
 from iostudy.study.requests import build_request as request_of
-from iostudy.study.targets.directory import DirectoryTarget
+from iostudy.study.targets.directories import DirectoryTarget
 from iostudy.study.targets.loopback import LoopbackTarget
 from iostudy.study.targets.target import Target
 from iostudy.units import MIB

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from iostudy.study.targets.directory import DirectoryTarget
+from iostudy.study.targets.directories import DirectoryTarget
 from iostudy.study.targets.loopback import LoopbackTarget
 from iostudy_hadoop.changes.hdfs_folder import HdfsFolder
 from iostudy_hadoop.changes.started_cluster import StartedCluster

@@ -17,9 +17,9 @@ from iostudy.settings.change import ConflictPolicy, Record
 from iostudy.settings.commands import CommandError
 from iostudy.settings.filesystem_location import FilesystemLocation
 from iostudy.settings.identity import ScratchIdentity
-from iostudy.settings.scratch import signatures, steps
+from iostudy.settings.scratch import steps
 from iostudy.settings.scratch.disk import MOUNT, PREFIX
-from iostudy.settings.scratch.volume import modules
+from iostudy.settings.scratch.volume import manager
 from iostudy.settings.scratch.volume.layout import Manager, VolumeLayout
 from iostudy.settings.scratch.volume.lvm import Lvm
 from iostudy.settings.scratch.volume.manager import VolumeManager, VolumeState
@@ -118,7 +118,7 @@ class Volume:
         with ExitStack() as open_members, self._explaining("to make it"):
             for path, member in zip(paths, self.members, strict=True):
                 open_members.enter_context(steps.open_verified(path, member))
-                signatures.require_none(path)
+                steps.require_no_signature(path)
             self._software.create(self.name, self.layout, paths)
         self.read_back()
 
@@ -224,4 +224,4 @@ def members_used(layout: VolumeLayout, available: int) -> int:
 def require_support(layout: VolumeLayout) -> None:
     """TargetError without the tools or the kernel modules for the layout."""
     commands.require(*_MANAGERS[layout.properties.manager].tools, "wipefs")
-    modules.require(layout)
+    manager.require(layout)
