@@ -13,6 +13,7 @@ HDFS_SOURCES := $(shell find $(HDFS_MOUNT) -name target -prune -o -name '*.rs' -
 RUST_SOURCES := Cargo.toml Cargo.lock \
 	$(shell find crates -path $(HDFS_MOUNT) -prune -o -name '*.rs' -print -o -name Cargo.toml -print)
 PLUGINS := $(wildcard plugins/*/pyproject.toml)
+INSTALL_HERE := PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/pip install --quiet --no-deps --no-build-isolation -e .
 CHARTS := python/iostudy/report/render/templates/charts.js
 
 TO_BUILD := cc:gcc cc:libc6-dev
@@ -38,7 +39,7 @@ ALL_TESTS := set-up test-rust check-rust,check-python,test-python property-tests
 	format lock clean help
 
 quickstart: ## set up, and run the first study
-	@$(MAKE) --no-print-directory -j 2 $(VENV)/.built
+	@$(MAKE) --no-print-directory -j 2 $(VENV)/.quick
 	$(BIN)/iostudy run studies/quickstart.yaml
 
 extras: $(VENV)/.extras $(VENV)/.built ## install the plugins (fleet, hadoop, hep, search, trace, watch) and figures
@@ -71,6 +72,7 @@ check-rust:
 	cargo fmt --all --check
 	cargo fmt --check --manifest-path $(HDFS_MOUNT)/Cargo.toml
 	nice cargo clippy --workspace --all-targets --locked --quiet -- -D warnings
+	nice cargo clippy -p iostudy-bindings --no-default-features --locked --quiet -- -D warnings
 
 check-python: $(VENV)/.dev $(VENV)/.built
 	$(BIN)/ruff format --check
@@ -189,11 +191,18 @@ $(VENV)/.run: $(VENV)/.tools requirements/base.txt requirements/bundle.txt
 	tools/install $(VENV) requirements/base.txt --requirement requirements/bundle.txt
 	touch $@
 
-$(VENV)/.native: $(VENV)/.tools pyproject.toml $(RUST_SOURCES)
-	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/pip install --quiet --no-deps --no-build-isolation -e .
+# `.quick` is without the feature `lab` of the native module, and `.built` has it: docs/decisions/0078.
+$(VENV)/.core: $(VENV)/.tools pyproject.toml $(RUST_SOURCES)
+	$(INSTALL_HERE) --config-settings build-args=--no-default-features
 	touch $@
 
-$(VENV)/.built: $(VENV)/.run $(VENV)/.native $(CHARTS)
+$(VENV)/.native: $(VENV)/.tools pyproject.toml $(RUST_SOURCES)
+	$(INSTALL_HERE)
+	touch $(VENV)/.core $@
+
+$(VENV)/.quick: $(VENV)/.core
+$(VENV)/.built: $(VENV)/.native
+$(VENV)/.quick $(VENV)/.built: $(VENV)/.run $(CHARTS)
 	$(BIN)/python -m tools.bundle
 	touch $@
 

@@ -6,7 +6,6 @@ use iostudy_engine as engine;
 use iostudy_metadata as metadata;
 use iostudy_namespace as namespace;
 use iostudy_records as records;
-use iostudy_simulator::SimulationError;
 use pyo3::exceptions::{PyException, PyOSError, PyValueError};
 use pyo3::prelude::*;
 
@@ -129,15 +128,6 @@ impl NativeError for namespace::Error {
 
 fn call_on(fault: &namespace::Fault, note: String) -> ErrorKind<'_> {
     ErrorKind::Call(fault.errno.raw_os_error(), &fault.path, note)
-}
-
-impl NativeError for SimulationError {
-    fn kind(&self) -> ErrorKind<'_> {
-        match self {
-            Self::Stopped => ErrorKind::Stopped,
-            Self::Drive(_) | Self::Tunable(_) | Self::Stalled { .. } => ErrorKind::Value,
-        }
-    }
 }
 
 /// Convert the error of a native job.

@@ -5,25 +5,29 @@
     clippy::too_many_arguments,
     reason = "they are keyword arguments in Python"
 )]
+#![cfg_attr(
+    not(feature = "lab"),
+    allow(dead_code, reason = "the lab reads the jobs")
+)]
 
 mod block_events;
 mod block_trace;
 mod distributions;
-mod drive;
 mod errors;
 mod events;
 mod getters;
 mod job;
 mod job_result;
+#[cfg(feature = "lab")]
+mod lab;
 mod latencies;
 mod metadata;
-mod mrbench;
+#[cfg(not(feature = "lab"))]
+mod missing_lab;
 mod namespace;
 mod path;
 mod sampler;
-mod simulated;
 mod terasort;
-mod trace_replay;
 mod windows;
 mod wordcount;
 
@@ -38,10 +42,6 @@ mod _native {
     #[pymodule_export]
     use super::distributions::{beta_cdf, chi_squared_quantile, f_tail, t_cdf, t_quantile};
     #[pymodule_export]
-    use super::drive::serve_drive;
-    #[pymodule_export]
-    use super::drive::{DriveModel, RunningDrive};
-    #[pymodule_export]
     use super::errors::{EngineError, StoppedError, VerificationError};
     #[pymodule_export]
     use super::events::{EventJobs, EventResult};
@@ -53,6 +53,12 @@ mod _native {
     use super::job_result::RecordsResult;
     #[pymodule_export]
     use super::job_result::{IoStats, JobResult};
+    #[cfg(feature = "lab")]
+    #[pymodule_export]
+    use super::lab::{
+        DriveModel, MrBenchModel, RunningDrive, SimulatedDisk, TraceReplay, TraceReplayResult,
+        serve_drive,
+    };
     #[pymodule_export]
     use super::latencies::Latencies;
     #[pymodule_export]
@@ -60,19 +66,16 @@ mod _native {
     #[pymodule_export]
     use super::metadata::{MetadataJob, remove_tree};
     #[pymodule_export]
-    use super::mrbench::MrBenchModel;
-    #[pymodule_export]
     use super::namespace::{NamespaceJob, NamespaceOutcome, NamespacePhase};
     #[pymodule_export]
     use super::path::set_file_identity;
+    #[cfg(not(feature = "lab"))]
+    #[pymodule_export]
+    use super::missing_lab::__getattr__;
     #[pymodule_export]
     use super::sampler::{Reader, Sampler, Samples};
     #[pymodule_export]
-    use super::simulated::SimulatedDisk;
-    #[pymodule_export]
     use super::terasort::{TeraGen, TeraResult, TeraSort, TeraSortResult, TeraValidate};
-    #[pymodule_export]
-    use super::trace_replay::{TraceReplay, TraceReplayResult};
     #[pymodule_export]
     use super::windows::WindowLog;
     #[pymodule_export]

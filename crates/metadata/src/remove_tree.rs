@@ -4,11 +4,12 @@ use std::ffi::OsStr;
 use std::io;
 use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt;
+use std::panic::resume_unwind;
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+use std::{iter, thread};
 
 use iostudy_files::{open, open_at};
-use rayon::ThreadPoolBuilder;
-use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
 use rustix::fs::{AtFlags, Dir, OFlags, rmdir, unlinkat};
 use rustix::io::Errno;
 
@@ -32,10 +33,7 @@ pub fn remove_tree(directory: &Path) -> Result<(), Error> {
     let Some(top) = top else {
         return Ok(());
     };
-    // Threads of this call, which access files as the user of the calling thread does.
-    let pool = ThreadPoolBuilder::new().build();
-    let pool = pool.map_err(|error| Error::Thread(io::Error::other(error)))?;
-    pool.install(|| Tree { directory, top }.remove())?;
+    Tree { directory, top }.remove()?;
     ignore_missing(rmdir(directory))
         .map_err(|errno| operation_error(directory.into(), "rmdir", errno))?;
     Ok(())
@@ -49,23 +47,18 @@ struct Tree<'a> {
 
 impl Tree<'_> {
     /// Remove everything below the root directory.
-    fn remove(&self) -> Result<(), OperationError> {
+    fn remove(&self) -> Result<(), Error> {
         let mut levels = vec![];
         let mut subdirectories = vec![PathBuf::new()];
         while !subdirectories.is_empty() {
-            let found = subdirectories
-                .par_iter()
-                .map(|path| self.remove_files(path));
-            let found = found.collect::<Result<Vec<_>, OperationError>>()?;
+            let found = in_parallel(&subdirectories, |path| self.remove_files(path))?;
             levels.push(subdirectories);
             subdirectories = found.concat();
         }
-        let mut inner = levels.into_iter().skip(1).rev();
-        inner.try_for_each(|level| {
-            level
-                .par_iter()
-                .try_for_each(|path| self.remove_directory(path))
-        })
+        for level in levels.iter().skip(1).rev() {
+            in_parallel(level, |path| self.remove_directory(path))?;
+        }
+        Ok(())
     }
 
     /// Open a directory component by component, because any component may have been replaced by a
@@ -118,6 +111,29 @@ impl Tree<'_> {
     fn path(&self, path: &Path) -> PathBuf {
         self.directory.iter().chain(path).collect()
     }
+}
+
+/// Apply `work` to all items, in any order, on a thread for each processor. These threads access
+/// files as the user of the calling thread does.
+fn in_parallel<T: Sync, R: Send>(
+    items: &[T],
+    work: impl Fn(&T) -> Result<R, OperationError> + Sync,
+) -> Result<Vec<R>, Error> {
+    let queue = Mutex::new(items.iter());
+    let next = || queue.lock().unwrap_or_else(PoisonError::into_inner).next();
+    let run = || iter::from_fn(next).map(&work).collect::<Result<Vec<_>, _>>();
+    let threads = thread::available_parallelism().map_err(Error::Thread)?;
+    thread::scope(|scope| {
+        let others = (1..threads.get().min(items.len()))
+            .map(|_| thread::Builder::new().spawn_scoped(scope, run))
+            .collect::<io::Result<Vec<_>>>()
+            .map_err(Error::Thread)?;
+        let mut done = run()?;
+        for other in others {
+            done.extend(other.join().unwrap_or_else(|panic| resume_unwind(panic))?);
+        }
+        Ok(done)
+    })
 }
 
 fn ignore_missing<T>(done: Result<T, Errno>) -> Result<Option<T>, Errno> {

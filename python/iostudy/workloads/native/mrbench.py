@@ -12,7 +12,7 @@ from typing import Annotated, assert_never
 
 from pydantic import Field
 
-from iostudy._native import MrBenchModel
+from iostudy import _native
 from iostudy.durable import replace_whole
 from iostudy.errors import WorkloadStoppedError
 from iostudy.workloads.core_errors import translate_core_errors
@@ -229,10 +229,10 @@ class MrBenchJobs:
             for number in range(self.count)
         ]
 
-    def model(self) -> MrBenchModel:
+    def model(self) -> _native.MrBenchModel:
         """Return the model of these jobs for a simulated disk."""
         shape = self.shape
-        return MrBenchModel(
+        return _native.MrBenchModel(
             str(shape.directory),
             jobs=self.count,
             maps=shape.maps,
@@ -266,6 +266,6 @@ class WriteInput:
         path.parent.mkdir(parents=True)
         replace_whole(path, b"".join(self.jobs.shape.lines))
 
-    def model(self) -> MrBenchModel:
+    def model(self) -> _native.MrBenchModel:
         """Return the model of the jobs: no time passes until its files exist."""
         return self.jobs.model()

@@ -13,7 +13,7 @@ use crate::job::FileJob;
 use crate::job_result::JobResult;
 use crate::latencies::Phase;
 use crate::metadata::{MetadataJob, phase_to_python};
-use crate::mrbench::{self, MrBenchModel, PyJobTimes};
+use crate::lab::mrbench::{self, MrBenchModel, PyJobTimes};
 use crate::terasort::{TeraGen, TeraResult, TeraSort, TeraSortResult, TeraValidate};
 use crate::wordcount::{WordCount, WordCountResult, ZipfText};
 
