@@ -293,6 +293,6 @@ impl Truncation {
 
     #[pyo3(signature = (tick = None))]
     fn run(&self, py: Python<'_>, tick: Option<Py<PyAny>>) -> PyResult<JobResult> {
-        run_job(py, tick.as_ref(), |tick| truncate(&self.0, || tick(0))).map(JobResult::from)
+        run_job(py, tick.as_ref(), |tick| truncate(&self.0, tick)).map(JobResult::from)
     }
 }

@@ -65,13 +65,13 @@ mod _native {
     use super::latencies::Phase;
     #[pymodule_export]
     use super::metadata::{MetadataJob, remove_tree};
+    #[cfg(not(feature = "lab"))]
+    #[pymodule_export]
+    use super::missing_lab::__getattr__;
     #[pymodule_export]
     use super::namespace::{NamespaceJob, NamespaceOutcome, NamespacePhase};
     #[pymodule_export]
     use super::path::set_file_identity;
-    #[cfg(not(feature = "lab"))]
-    #[pymodule_export]
-    use super::missing_lab::__getattr__;
     #[pymodule_export]
     use super::sampler::{Reader, Sampler, Samples};
     #[pymodule_export]

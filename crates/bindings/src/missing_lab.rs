@@ -13,9 +13,15 @@ pub fn __getattr__(py: Python<'_>, name: &str) -> PyResult<()> {
     let details = [
         ("found", "a build without drive models and the simulator"),
         ("where", "the native module of iostudy"),
-        ("remedy", "run `make extras` in the clone that iostudy was built from"),
+        (
+            "remedy",
+            "run `make extras` in the clone that iostudy was built from",
+        ),
     ];
     let error = py.import("iostudy.errors")?.getattr("UsageError")?;
-    let error = error.call((format!("{name} of the lab"),), Some(&details.into_py_dict(py)?))?;
+    let error = error.call(
+        (format!("{name} of the lab"),),
+        Some(&details.into_py_dict(py)?),
+    )?;
     Err(PyErr::from_value(error))
 }

@@ -8,7 +8,6 @@ use iostudy_windows::{Counts, WindowCursor};
 use crate::error::{FileFault, Halt};
 use crate::files::Files;
 use crate::request_source::RequestSource;
-use crate::result::ThreadResult;
 
 /// Meter of one thread. It ignores completions before `measured_from`.
 pub(crate) struct Meter<'a> {
@@ -97,7 +96,7 @@ pub(crate) trait Backend {
 }
 
 /// Worker thread of a job.
-pub(crate) type Worker<'a> = iostudy_worker_pool::Worker<'a, ThreadResult, FileFault>;
+pub(crate) type Worker<'a> = iostudy_worker_pool::Worker<'a, FileFault>;
 
 /// I/O statistics of one thread.
 pub(crate) struct ThreadStats {

@@ -36,7 +36,7 @@ use crate::uring::Uring;
 /// # Panics
 ///
 /// If the job is not valid; see [`Job::validate`].
-pub fn run(job: &Job, tick: impl FnMut(u64) -> bool) -> Result<JobResult, Error> {
+pub fn run(job: &Job, tick: &mut dyn FnMut(u64) -> bool) -> Result<JobResult, Error> {
     execute(job, None, tick)
 }
 
@@ -49,7 +49,7 @@ pub fn run(job: &Job, tick: impl FnMut(u64) -> bool) -> Result<JobResult, Error>
 /// # Panics
 ///
 /// If the job is not valid; see [`Job::validate`].
-pub fn repeat(job: &Job, control: Control, tick: impl FnMut(u64) -> bool) -> Result<(), Error> {
+pub fn repeat(job: &Job, control: Control, tick: &mut dyn FnMut(u64) -> bool) -> Result<(), Error> {
     let adjustable = job.slowed_down(control.slow_down.get());
     let endless = Job {
         length: Length::Endless,
@@ -65,7 +65,7 @@ pub fn repeat(job: &Job, control: Control, tick: impl FnMut(u64) -> bool) -> Res
 fn execute(
     job: &Job,
     control: Option<Control>,
-    tick: impl FnMut(u64) -> bool,
+    tick: &mut dyn FnMut(u64) -> bool,
 ) -> Result<JobResult, Error> {
     job.validate().expect("the job must be valid");
     worker_pool::run(

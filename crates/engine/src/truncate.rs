@@ -55,15 +55,11 @@ impl Truncation {
 /// # Panics
 ///
 /// If the job is not valid; see [`Truncation::validate`].
-pub fn truncate(job: &Truncation, mut tick: impl FnMut() -> bool) -> Result<JobResult, Error> {
+pub fn truncate(job: &Truncation, tick: &mut dyn FnMut(u64) -> bool) -> Result<JobResult, Error> {
     job.validate().expect("the job must be valid");
-    worker_pool::run(
-        job.paths.len(),
-        |worker| run_worker(job, worker),
-        |_| tick(),
-    )
-    .map(JobResult::merge)
-    .map_err(|error| into_error(error, |worker, _| &job.paths[worker]))
+    worker_pool::run(job.paths.len(), |worker| run_worker(job, worker), tick)
+        .map(JobResult::merge)
+        .map_err(|error| into_error(error, |worker, _| &job.paths[worker]))
 }
 
 fn run_worker(job: &Truncation, worker: &Worker) -> Result<ThreadResult, Halt> {

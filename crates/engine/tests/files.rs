@@ -15,7 +15,7 @@ use iostudy_pattern::{Content, Record};
 use jobs::{WRITE, in_folder, job};
 
 fn run_to_end(job: &Job) -> Result<JobResult, Error> {
-    run(job, |_| true)
+    run(job, &mut |_| true)
 }
 
 /// A job that ends only by a stop: it exceeds every device.
@@ -136,7 +136,7 @@ fn the_first_error_stops_the_other_files() {
 fn the_caller_can_stop_a_job_and_tick_is_not_called_again() {
     let paths = ["/dev/null", "/dev/null"].map(PathBuf::from);
     let mut requested = 0;
-    let outcome = run(&endless(&paths), |_| {
+    let outcome = run(&endless(&paths), &mut |_| {
         requested += 1;
         requested < 3
     });

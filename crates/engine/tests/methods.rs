@@ -63,14 +63,14 @@ proptest! {
             method: methods.0,
             ..job(&paths, WRITE, 50_000, record_bytes)
         };
-        prop_assert_eq!(run(&write, |_| true).unwrap().write.bytes, 50_000 * paths.len() as u64);
+        prop_assert_eq!(run(&write, &mut |_| true).unwrap().write.bytes, 50_000 * paths.len() as u64);
         let read = Job {
             threads,
             order: orders.1,
             method: methods.1,
             ..job(&paths, Operation::Read, 50_000, read_bytes)
         };
-        prop_assert_eq!(run(&read, |_| true).unwrap().read.bytes, 50_000 * paths.len() as u64);
+        prop_assert_eq!(run(&read, &mut |_| true).unwrap().read.bytes, 50_000 * paths.len() as u64);
     }
 }
 
@@ -78,7 +78,7 @@ proptest! {
 fn a_mix_reads_its_share_and_writes_correct_data() {
     let folder = tempfile::tempdir().unwrap();
     let paths = in_folder(folder.path(), 1);
-    run(&job(&paths, WRITE, FILE_BYTES, RECORD_BYTES), |_| true).unwrap();
+    run(&job(&paths, WRITE, FILE_BYTES, RECORD_BYTES), &mut |_| true).unwrap();
     let mix = Job {
         order: Order::Random,
         length: Length::Bytes(8 * FILE_BYTES),
@@ -89,14 +89,14 @@ fn a_mix_reads_its_share_and_writes_correct_data() {
             RECORD_BYTES,
         )
     };
-    let done = run(&mix, |_| true).unwrap();
+    let done = run(&mix, &mut |_| true).unwrap();
     let (reads, writes) = (done.read.latencies.len(), done.write.latencies.len());
     assert_eq!(reads + writes, 8 * RECORDS);
     // 70 % of 2048, with a standard deviation of 21.
     assert!((1330..1540).contains(&reads), "{reads}");
     run(
         &job(&paths, Operation::Read, FILE_BYTES, RECORD_BYTES),
-        |_| true,
+        &mut |_| true,
     )
     .unwrap();
 }
@@ -105,16 +105,16 @@ fn a_mix_reads_its_share_and_writes_correct_data() {
 fn records_may_begin_after_existing_data() {
     let folder = tempfile::tempdir().unwrap();
     let paths = in_folder(folder.path(), 1);
-    run(&job(&paths, WRITE, FILE_BYTES, RECORD_BYTES), |_| true).unwrap();
+    run(&job(&paths, WRITE, FILE_BYTES, RECORD_BYTES), &mut |_| true).unwrap();
     let append = Job {
         create: false,
         begin_bytes: FILE_BYTES,
         ..job(&paths, WRITE, FILE_BYTES, RECORD_BYTES)
     };
-    run(&append, |_| true).unwrap();
+    run(&append, &mut |_| true).unwrap();
     run(
         &job(&paths, Operation::Read, 2 * FILE_BYTES, 12_288),
-        |_| true,
+        &mut |_| true,
     )
     .unwrap();
 }
@@ -134,7 +134,7 @@ fn syncs_happen_at_intervals_and_at_the_end() {
         ..job(&paths, WRITE, FILE_BYTES, RECORD_BYTES)
     };
     assert_eq!(
-        run(&write, |_| true).unwrap().sync.len(),
+        run(&write, &mut |_| true).unwrap().sync.len(),
         2 * (RECORDS / 100 + 1)
     );
 }
@@ -150,7 +150,7 @@ fn a_timed_job_ends_on_time_and_excludes_its_ramp() {
         ..job(&paths, WRITE, FILE_BYTES, RECORD_BYTES)
     };
     let before = Instant::now();
-    let done = run(&write, |_| true).unwrap();
+    let done = run(&write, &mut |_| true).unwrap();
     assert!(before.elapsed() >= Duration::from_millis(500));
     let uncounted = before.elapsed().saturating_sub(done.wall);
     assert!(uncounted >= Duration::from_millis(250), "{uncounted:?}");
@@ -169,7 +169,7 @@ fn the_rate_limit_holds() {
         pace: Pace::RateLimited { per_second: 200.0 },
         ..job(&paths, WRITE, 50 * 4096, RECORD_BYTES)
     };
-    assert!(run(&write, |_| true).unwrap().wall >= Duration::from_millis(245));
+    assert!(run(&write, &mut |_| true).unwrap().wall >= Duration::from_millis(245));
 }
 
 #[test]
@@ -184,7 +184,7 @@ fn open_loop_latency_counts_from_the_arrival_and_unissued_records_are_counted() 
         },
         ..job(&paths, WRITE, FILE_BYTES, RECORD_BYTES)
     };
-    let done = run(&flood, |_| true).unwrap();
+    let done = run(&flood, &mut |_| true).unwrap();
     let (begun, unissued) = (done.write.latencies.len(), done.unissued);
     let arrived = 10_000_000.0;
     #[allow(clippy::cast_precision_loss)]
@@ -208,7 +208,7 @@ fn an_open_loop_below_saturation_issues_all_arrivals() {
         },
         ..job(&paths, WRITE, 100 * 4096, RECORD_BYTES)
     };
-    let done = run(&calm, |_| true).unwrap();
+    let done = run(&calm, &mut |_| true).unwrap();
     assert!(done.wall >= Duration::from_millis(98));
     assert_eq!((done.write.latencies.len(), done.unissued), (100, 0));
 }
@@ -219,7 +219,7 @@ fn a_failed_stream_flush_is_an_error() {
         method: Method::Stdio,
         ..job(&[PathBuf::from("/dev/full")], WRITE, 100, 100)
     };
-    let error = run(&full, |_| true).unwrap_err().to_string();
+    let error = run(&full, &mut |_| true).unwrap_err().to_string();
     assert!(
         error.starts_with("/dev/full: fclose at byte 100: No space left"),
         "{error}"
@@ -238,7 +238,7 @@ fn the_phases_of_a_thread_fill_its_time() {
         sync,
         ..job(&paths, WRITE, FILE_BYTES, RECORD_BYTES)
     };
-    let done = run(&write, |_| true).unwrap();
+    let done = run(&write, &mut |_| true).unwrap();
     let phases = done.phases[0];
     assert_eq!(
         phases.open + phases.records + phases.sync + phases.close,

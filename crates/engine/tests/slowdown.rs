@@ -24,7 +24,7 @@ fn folder() -> tempfile::TempDir {
 
 fn written(folder: &Path) -> Vec<PathBuf> {
     let paths = in_folder(folder, 1);
-    run(&job(&paths, WRITE, FILE_BYTES, RECORD_BYTES), |_| true).unwrap();
+    run(&job(&paths, WRITE, FILE_BYTES, RECORD_BYTES), &mut |_| true).unwrap();
     paths
 }
 
@@ -64,7 +64,7 @@ fn a_thread_waits_for_its_share_of_the_time() {
                 method,
                 ..slowed(&paths, share)
             };
-            let waited = || waiting_share(&run(&work, |_| true).unwrap());
+            let waited = || waiting_share(&run(&work, &mut |_| true).unwrap());
             // Open, close and late wake-ups are outside record time, as is time used by other
             // processes. Therefore the test retries.
             let off = (0..5)
@@ -90,7 +90,7 @@ fn sync_and_close_are_slowed_down_too() {
         }),
         ..slowed(&paths, share)
     };
-    let done = run(&write, |_| true).unwrap();
+    let done = run(&write, &mut |_| true).unwrap();
     let phases = done.phases[0];
     assert_eq!(
         phases.open + phases.records + phases.sync + phases.close,

@@ -22,7 +22,7 @@ fn every_file_has_the_requested_size_and_keeps_its_start() {
         bytes: 4,
         sync: Some(SyncCall::Fsync),
     };
-    let result = truncate(&job, || true).unwrap();
+    let result = truncate(&job, &mut |_| true).unwrap();
     for path in &paths {
         assert_eq!(std::fs::read(path).unwrap(), b"0123");
     }
@@ -44,7 +44,7 @@ fn a_missing_file_is_an_error() {
         bytes: 4,
         sync: None,
     };
-    match truncate(&job, || true).unwrap_err() {
+    match truncate(&job, &mut |_| true).unwrap_err() {
         Error::File {
             path,
             fault: Fault::Io { call, errno, .. },

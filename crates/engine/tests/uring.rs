@@ -35,7 +35,7 @@ fn has_ring() -> bool {
         length: Length::Bytes(1),
         ..ring_job(&[PathBuf::from("/dev/null")], WRITE, DEEP)
     };
-    match run(&probe, |_| true).unwrap().fallbacks.first() {
+    match run(&probe, &mut |_| true).unwrap().fallbacks.first() {
         Some(fallback @ Fallback::NoIoUring { .. }) => {
             eprintln!("skipped: {fallback}");
             false
@@ -47,7 +47,7 @@ fn has_ring() -> bool {
 /// Write a file in the current directory: tmpfs lacks direct I/O.
 fn written(folder: &Path) -> Vec<PathBuf> {
     let paths = in_folder(folder, 1);
-    run(&job(&paths, WRITE, FILE_BYTES, RECORD_BYTES), |_| true).unwrap();
+    run(&job(&paths, WRITE, FILE_BYTES, RECORD_BYTES), &mut |_| true).unwrap();
     paths
 }
 
@@ -56,7 +56,7 @@ fn folder() -> tempfile::TempDir {
 }
 
 fn run_to_end(job: &Job) -> Result<JobResult, Error> {
-    run(job, |_| true)
+    run(job, &mut |_| true)
 }
 
 fn expect_fault(outcome: Result<JobResult, Error>) -> Fault {
@@ -239,7 +239,9 @@ fn a_stop_works_with_and_without_records_in_flight() {
             ..ring_job(&paths, WRITE, DEEP)
         };
         let before = Instant::now();
-        let outcome = run(&endless, |_| before.elapsed() < Duration::from_millis(100));
+        let outcome = run(&endless, &mut |_| {
+            before.elapsed() < Duration::from_millis(100)
+        });
         assert!(matches!(outcome, Err(Error::Stopped)));
         assert!(before.elapsed() < Duration::from_secs(1));
     }

@@ -19,7 +19,7 @@ const WIDTH: Duration = Duration::from_millis(50);
 
 fn written(folder: &tempfile::TempDir, count: usize) -> Vec<PathBuf> {
     let paths = in_folder(folder.path(), count);
-    run(&job(&paths, WRITE, FILE_BYTES, RECORD_BYTES), |_| true).unwrap();
+    run(&job(&paths, WRITE, FILE_BYTES, RECORD_BYTES), &mut |_| true).unwrap();
     paths
 }
 
@@ -48,7 +48,7 @@ fn windows_of(job: &Job, share: &SharedShare, count: u32, at_half: impl Fn()) ->
     };
     let mut completed = Vec::new();
     scope(|scope| {
-        let running = scope.spawn(|| repeat(job, control, |_| !stop.load(Ordering::Relaxed)));
+        let running = scope.spawn(|| repeat(job, control, &mut |_| !stop.load(Ordering::Relaxed)));
         sleep(start + WIDTH * count / 2 - Instant::now());
         at_half();
         while completed.len() < count as usize {

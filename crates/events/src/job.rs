@@ -16,7 +16,7 @@ use rustix::fs::OFlags;
 use crate::compute::is_past;
 use crate::workload::Workload;
 
-pub(crate) type Worker<'a> = worker_pool::Worker<'a, JobResult, Fault>;
+pub(crate) type Worker<'a> = worker_pool::Worker<'a, Fault>;
 pub(crate) type Halt = worker_pool::Halt<Fault>;
 
 /// Measurements of one job.

@@ -22,7 +22,7 @@ use crate::workload::Workload;
 /// # Panics
 ///
 /// If the workload is not valid; see [`Workload::validate`].
-pub fn run(workload: &Workload, tick: impl FnMut(u64) -> bool) -> Result<EventResult, Error> {
+pub fn run(workload: &Workload, tick: &mut dyn FnMut(u64) -> bool) -> Result<EventResult, Error> {
     let jobs = execute(workload, None, tick)?;
     Ok(EventResult::merge(&jobs))
 }
@@ -40,7 +40,7 @@ pub fn run(workload: &Workload, tick: impl FnMut(u64) -> bool) -> Result<EventRe
 pub fn repeat(
     workload: &Workload,
     windows: &WindowLog,
-    tick: impl FnMut(u64) -> bool,
+    tick: &mut dyn FnMut(u64) -> bool,
 ) -> Result<(), Error> {
     let endless = Workload {
         time: None,
@@ -55,7 +55,7 @@ pub fn repeat(
 fn execute(
     workload: &Workload,
     windows: Option<&WindowLog>,
-    tick: impl FnMut(u64) -> bool,
+    tick: &mut dyn FnMut(u64) -> bool,
 ) -> Result<Vec<JobResult>, Error> {
     workload.validate().expect("the workload must be valid");
     let content = Content::new(workload.seed, 0.0, 0)

@@ -37,7 +37,7 @@ fn prepare(workload: &Workload) {
 }
 
 fn run_to_end(workload: &Workload) -> Result<EventResult, Error> {
-    run(workload, |_| true)
+    run(workload, &mut |_| true)
 }
 
 fn expect_fault(outcome: Result<EventResult, Error>) -> (PathBuf, Fault) {
@@ -176,7 +176,7 @@ fn a_stop_interrupts_reading_and_computing() {
             ..workload(folder.path(), 2, 4)
         };
         prepare(&requested);
-        let outcome = run(&requested, |done| done < 4 * 40_000);
+        let outcome = run(&requested, &mut |done| done < 4 * 40_000);
         assert!(matches!(outcome, Err(Error::Stopped)));
     }
 }

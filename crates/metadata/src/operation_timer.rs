@@ -8,7 +8,7 @@ use iostudy_windows::WindowCursor;
 use crate::error::{Halt, OperationError};
 
 /// Worker thread of a phase.
-pub(crate) type Worker<'a> = iostudy_worker_pool::Worker<'a, WorkerResult, OperationError>;
+pub(crate) type Worker<'a> = iostudy_worker_pool::Worker<'a, OperationError>;
 
 /// Measurements of one thread.
 pub(crate) struct WorkerResult {

@@ -43,17 +43,17 @@ pub struct Phase {
 /// # Panics
 ///
 /// If the job is not valid; see [`Job::validate`].
-pub fn run(job: &Job, mut tick: impl FnMut(u64) -> bool) -> Result<Vec<Phase>, Error> {
+pub fn run(job: &Job, tick: &mut dyn FnMut(u64) -> bool) -> Result<Vec<Phase>, Error> {
     job.validate().expect("the job must be valid");
     let layout = Layout::of(job);
     let mut tree_state = TreeState::required_before(&job.operations);
     if tree_state.is_empty() {
-        create_trees(job, &layout, || tick(0))?;
+        create_trees(job, &layout, tick)?;
     }
     let mut phases = Vec::with_capacity(job.operations.len());
     let mut done_before = 0;
     for operation in job.operations.iter().copied() {
-        let phase = run_phase(job, &layout, (operation, tree_state), |done| {
+        let phase = run_phase(job, &layout, (operation, tree_state), &mut |done| {
             tick(done_before + done)
         })?;
         done_before += phase.latencies.len();
@@ -69,7 +69,7 @@ fn run_phase(
     job: &Job,
     layout: &Layout,
     step: (Operation, TreeState),
-    tick: impl FnMut(u64) -> bool,
+    tick: &mut dyn FnMut(u64) -> bool,
 ) -> Result<Phase, Error> {
     let work = |worker: &Worker| run_worker(job, layout, step, worker);
     let results = iostudy_worker_pool::run(job.threads, work, tick)?;

@@ -121,7 +121,11 @@ fn in_parallel<T: Sync, R: Send>(
 ) -> Result<Vec<R>, Error> {
     let queue = Mutex::new(items.iter());
     let next = || queue.lock().unwrap_or_else(PoisonError::into_inner).next();
-    let run = || iter::from_fn(next).map(&work).collect::<Result<Vec<_>, _>>();
+    let run = || {
+        iter::from_fn(next)
+            .map(&work)
+            .collect::<Result<Vec<_>, _>>()
+    };
     let threads = thread::available_parallelism().map_err(Error::Thread)?;
     thread::scope(|scope| {
         let others = (1..threads.get().min(items.len()))

@@ -40,14 +40,14 @@ impl Job {
 pub fn repeat(
     job: &Job,
     windows: &WindowLog,
-    mut tick: impl FnMut(u64) -> bool,
+    tick: &mut dyn FnMut(u64) -> bool,
 ) -> Result<(), Error> {
     job.validate().expect("the job must be valid");
     assert!(job.is_cycle(), "the job must be a cycle");
     let layout = Layout::of(job);
     let work = |worker: &Worker| run_worker(job, &layout, windows, worker);
-    let outcome = create_trees(job, &layout, || tick(0))
-        .and_then(|()| Ok(iostudy_worker_pool::run(job.threads, work, &mut tick)?));
+    let outcome = create_trees(job, &layout, tick)
+        .and_then(|()| Ok(iostudy_worker_pool::run(job.threads, work, tick)?));
     match outcome {
         Ok(_) | Err(Error::Stopped) => Ok(()),
         Err(error) => Err(error),

@@ -17,20 +17,16 @@ use crate::layout::Layout;
 pub(crate) fn create_trees(
     job: &Job,
     layout: &Layout,
-    mut check_stop: impl FnMut() -> bool,
+    tick: &mut dyn FnMut(u64) -> bool,
 ) -> Result<(), Error> {
     create(&job.directory)?;
-    let work = |worker: &Worker<(), OperationError>| create_tree(job, layout, worker);
-    iostudy_worker_pool::run(job.threads, work, |_| check_stop())?;
+    let work = |worker: &Worker<OperationError>| create_tree(job, layout, worker);
+    iostudy_worker_pool::run(job.threads, work, &mut |_| tick(0))?;
     Ok(())
 }
 
 /// Create one thread's part. In a shared tree other threads may have created the ancestors.
-fn create_tree(
-    job: &Job,
-    layout: &Layout,
-    worker: &Worker<(), OperationError>,
-) -> Result<(), Halt> {
+fn create_tree(job: &Job, layout: &Layout, worker: &Worker<OperationError>) -> Result<(), Halt> {
     let top = job.directory.join(layout.tree_name(worker.index()));
     create(&top)?;
     worker.wait_for_start();

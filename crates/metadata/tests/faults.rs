@@ -15,9 +15,13 @@ const FIRST: &str = "thread-1/t0/t1/f10";
 fn reported(operation: Operation, change: impl FnOnce(&Path)) -> (String, Fault) {
     let path = tempdir().unwrap();
     let changed = job(path.path(), &[operation]);
-    run(&job(path.path(), &changed.required_operations()), |_| true).unwrap();
+    run(
+        &job(path.path(), &changed.required_operations()),
+        &mut |_| true,
+    )
+    .unwrap();
     change(&changed.directory);
-    match run(&changed, |_| true) {
+    match run(&changed, &mut |_| true) {
         Err(Error::Path { path, fault }) => {
             let subdirectories = path.strip_prefix(&changed.directory).unwrap();
             (subdirectories.to_str().unwrap().to_owned(), fault)
@@ -102,8 +106,8 @@ fn files_of_another_run_are_an_error() {
         (Operation::Mkdir, "mkdirat"),
     ] {
         let job = job(path.path(), &[operation]);
-        run(&job, |_| true).unwrap();
-        match run(&job, |_| true) {
+        run(&job, &mut |_| true).unwrap();
+        match run(&job, &mut |_| true) {
             Err(Error::Path {
                 fault: Fault::Io { call: found, errno },
                 ..
@@ -119,7 +123,7 @@ fn files_of_another_run_are_an_error() {
 fn a_directory_without_its_parent_is_named() {
     let path = tempdir().unwrap();
     let gone = path.path().join("gone");
-    match run(&job(&gone, &[Operation::CreateWrite]), |_| true) {
+    match run(&job(&gone, &[Operation::CreateWrite]), &mut |_| true) {
         Err(Error::Path { path, .. }) => assert_eq!(path, gone.join("tree")),
         other => panic!("{other:?}"),
     }
@@ -134,7 +138,7 @@ fn it_stops_in_the_middle_of_a_phase() {
         ..job(path.path(), &[Operation::CreateWrite])
     };
     let mut reported = 0;
-    let stopped = run(&endless, |done| {
+    let stopped = run(&endless, &mut |done| {
         reported = done;
         done == 0
     });
@@ -154,7 +158,7 @@ fn progress_counts_all_phases() {
         )
     };
     let mut reported = vec![];
-    run(&job, |done| {
+    run(&job, &mut |done| {
         reported.push(done);
         true
     })
@@ -234,7 +238,7 @@ fn the_longest_path_that_is_allowed_works_and_one_level_more_is_refused() {
     let most = (1..4096).find(|depth| deep(depth + 1).validate().is_err());
     let most = most.unwrap();
     assert!(most > 10);
-    run(&deep(most), |_| true).unwrap();
+    run(&deep(most), &mut |_| true).unwrap();
     iostudy_metadata::remove_tree(&deep(most).directory).unwrap();
     let refused = deep(most + 1).validate();
     assert!(matches!(refused, Err(InvalidJob::PathTooLong { .. })));

@@ -27,7 +27,7 @@ fn every_phase_does_each_file_once_and_leaves_nothing_but_the_tree() {
             Operation::Delete,
         ],
     );
-    let phases = run(&job, |_| true).unwrap();
+    let phases = run(&job, &mut |_| true).unwrap();
     let done: Vec<_> = phases.iter().map(|phase| phase.operation).collect();
     assert_eq!(done, job.operations);
     for phase in phases {
@@ -48,7 +48,7 @@ fn files_have_their_size_and_no_two_the_same_content() {
             shared,
             ..job(path.path(), &[Operation::CreateWrite])
         };
-        run(&job, |_| true).unwrap();
+        run(&job, &mut |_| true).unwrap();
         let files = paths(&job.directory).into_iter();
         let contents: BTreeSet<_> = files
             .filter(|path| !path.ends_with('/'))
@@ -76,7 +76,7 @@ fn every_sync_mode_makes_the_same_tree() {
                 &[Operation::CreateWrite, Operation::Rename, Operation::Delete],
             )
         };
-        assert_eq!(run(&job, |_| true).unwrap().len(), 3);
+        assert_eq!(run(&job, &mut |_| true).unwrap().len(), 3);
     }
 }
 
@@ -92,8 +92,8 @@ fn a_job_continues_with_the_files_of_another() {
         required_operations,
         [Operation::CreateWrite, Operation::Mkdir]
     );
-    run(&job(path.path(), &required_operations), |_| true).unwrap();
-    assert_eq!(run(&reading, |_| true).unwrap().len(), 3);
+    run(&job(path.path(), &required_operations), &mut |_| true).unwrap();
+    assert_eq!(run(&reading, &mut |_| true).unwrap().len(), 3);
 }
 
 #[test]
@@ -103,14 +103,14 @@ fn empty_files_are_read_and_verified_too() {
         bytes_to_write: 0,
         ..job(path.path(), &[Operation::CreateWrite, Operation::OpenRead])
     };
-    assert_eq!(run(&job, |_| true).unwrap().len(), 2);
+    assert_eq!(run(&job, &mut |_| true).unwrap().len(), 2);
 }
 
 #[test]
 fn removing_deletes_everything_and_ignores_missing_entries() {
     let path = tempdir().unwrap();
     let job = job(path.path(), &[Operation::CreateWrite, Operation::Mkdir]);
-    run(&job, |_| true).unwrap();
+    run(&job, &mut |_| true).unwrap();
     let outside = path.path().join("outside");
     std::fs::create_dir(&outside).unwrap();
     std::os::unix::fs::symlink(&outside, job.directory.join("link")).unwrap();
@@ -178,7 +178,7 @@ proptest! {
         operations.extend(rename.then_some(Operation::Rename));
         operations.extend([Operation::List, Operation::Stat]);
         let job = Job { threads, files, files_per_directory, depth, shared, ..job(path.path(), &operations) };
-        run(&job, |_| true).unwrap();
+        run(&job, &mut |_| true).unwrap();
         let letter = if rename { 'r' } else { 'f' };
         prop_assert_eq!(paths(&job.directory), expected(&job, letter));
         remove_tree(&job.directory).unwrap();

@@ -13,7 +13,7 @@ use crate::namespace::Namespace;
 use crate::operation::{FileState, Operation, PathBuilder};
 use crate::progress::WaitTimes;
 
-pub(crate) type Worker<'a> = iostudy_worker_pool::Worker<'a, WorkerResult, Error>;
+pub(crate) type Worker<'a> = iostudy_worker_pool::Worker<'a, Error>;
 pub(crate) type Halt = iostudy_worker_pool::Halt<Error>;
 
 /// Upper limit of a wait before the next stop check.

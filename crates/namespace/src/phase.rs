@@ -55,15 +55,15 @@ pub struct Outcome {
 /// # Panics
 ///
 /// If the job is not valid; see [`Job::validate`].
-pub fn run(job: &Job, mut tick: impl FnMut(u64) -> bool) -> Result<Outcome, Error> {
+pub fn run(job: &Job, tick: &mut dyn FnMut(u64) -> bool) -> Result<Outcome, Error> {
     job.validate().expect("the job must be valid");
     let namespace = Namespace::format(job.log.clone())?;
-    let mut files = prepare(job, &namespace, || tick(0))?;
+    let mut files = prepare(job, &namespace, &mut || tick(0))?;
     let mut phases = Vec::with_capacity(job.operations.len());
     let mut done_before = 0;
     for operation in job.operations.iter().copied() {
         let step = (operation, files);
-        let phase = run_phase(job, &namespace, step, |done| tick(done_before + done))?;
+        let phase = run_phase(job, &namespace, step, &mut |done| tick(done_before + done))?;
         done_before += phase.latencies.len();
         phases.push(phase);
         files = files.after(operation).expect("the order was validated");
@@ -80,14 +80,17 @@ pub fn run(job: &Job, mut tick: impl FnMut(u64) -> bool) -> Result<Outcome, Erro
 pub(crate) fn prepare(
     job: &Job,
     namespace: &Namespace,
-    mut tick: impl FnMut() -> bool,
+    tick: &mut dyn FnMut() -> bool,
 ) -> Result<FileState, Error> {
-    make_directories(job, namespace, &mut tick)?;
+    make_directories(job, namespace, tick)?;
     let files = job.files_before();
     if files == FileState::Created {
-        run_phase(job, namespace, (Operation::Create, FileState::None), |_| {
-            tick()
-        })?;
+        run_phase(
+            job,
+            namespace,
+            (Operation::Create, FileState::None),
+            &mut |_| tick(),
+        )?;
     }
     Ok(files)
 }
@@ -96,7 +99,7 @@ pub(crate) fn prepare(
 fn make_directories(
     job: &Job,
     namespace: &Namespace,
-    mut tick: impl FnMut() -> bool,
+    tick: &mut dyn FnMut() -> bool,
 ) -> Result<(), Error> {
     let (mut paths, mut wait_times) = (PathBuilder::default(), WaitTimes::default());
     let mut last = 0;
@@ -116,7 +119,7 @@ fn run_phase(
     job: &Job,
     namespace: &Namespace,
     (operation, files): (Operation, FileState),
-    tick: impl FnMut(u64) -> bool,
+    tick: &mut dyn FnMut(u64) -> bool,
 ) -> Result<Phase, Error> {
     let work = |worker: &Worker| -> Result<WorkerResult, Halt> {
         worker.wait_for_start();

@@ -34,7 +34,7 @@ impl Job {
 pub fn repeat(
     job: &Job,
     windows: &WindowLog,
-    mut tick: impl FnMut(u64) -> bool,
+    tick: &mut dyn FnMut(u64) -> bool,
 ) -> Result<Vec<FailedLog>, Error> {
     job.validate().expect("the job must be valid");
     assert!(job.is_cycle(), "the job must be a cycle");
@@ -43,8 +43,8 @@ pub fn repeat(
         worker.wait_for_start();
         HandlerGroup::start(job, &namespace, worker, windows.cursor()).repeat(job.files_before())
     };
-    let outcome = prepare(job, &namespace, || tick(0))
-        .and_then(|_| Ok(iostudy_worker_pool::run(job.workers, work, &mut tick)?));
+    let outcome = prepare(job, &namespace, &mut || tick(0))
+        .and_then(|_| Ok(iostudy_worker_pool::run(job.workers, work, tick)?));
     match outcome {
         Ok(_) | Err(Error::Stopped) => {}
         Err(error) => return Err(error),

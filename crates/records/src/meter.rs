@@ -50,7 +50,7 @@ pub(crate) trait Progress {
     fn report_progress(&self, total: u64);
 }
 
-impl<T> Progress for Worker<'_, T, Fault> {
+impl Progress for Worker<'_, Fault> {
     fn check_stop(&self) -> Result<(), Halt> {
         Worker::check_stop(self)
     }

@@ -28,14 +28,14 @@ impl WorkQueue {
 }
 
 /// Runner of phases that merges their call statistics.
-pub(crate) struct PhaseRunner<F> {
-    tick: F,
+pub(crate) struct PhaseRunner<'a> {
+    tick: &'a mut dyn FnMut(u64) -> bool,
     call_stats: CallStats,
 }
 
-impl<F: FnMut(u64) -> bool> PhaseRunner<F> {
+impl<'a> PhaseRunner<'a> {
     /// Create a runner; `tick` gets the bytes transferred since the first phase.
-    pub(crate) fn new(tick: F) -> Self {
+    pub(crate) fn new(tick: &'a mut dyn FnMut(u64) -> bool) -> Self {
         Self {
             tick,
             call_stats: CallStats::default(),
@@ -49,7 +49,7 @@ impl<F: FnMut(u64) -> bool> PhaseRunner<F> {
         work: impl Fn(&mut Meter) -> Result<T, Halt> + Sync,
     ) -> Result<Vec<T>, Error> {
         let before = self.call_stats.bytes();
-        let tick = |done| (self.tick)(before + done);
+        let tick = &mut |done| (self.tick)(before + done);
         let output = worker_pool::run(threads, |worker| metered(worker, &work), tick)?;
         let (output, call_stats): (Vec<T>, Vec<CallStats>) = output.into_iter().unzip();
         for stats in &call_stats {
@@ -64,7 +64,7 @@ impl<F: FnMut(u64) -> bool> PhaseRunner<F> {
 }
 
 fn metered<T>(
-    worker: &worker_pool::Worker<(T, CallStats), Fault>,
+    worker: &worker_pool::Worker<Fault>,
     work: impl Fn(&mut Meter) -> Result<T, Halt>,
 ) -> Result<(T, CallStats), Halt> {
     let mut meter = Meter::new(worker);

@@ -60,7 +60,7 @@ impl Place {
             threads,
             direct,
         };
-        validate(&job, |_| true)
+        validate(&job, &mut |_| true)
     }
 
     /// The bytes of all parts in their order.
@@ -88,11 +88,11 @@ fn name(path: &Path) -> String {
 }
 
 fn generated(job: &GenerateJob) -> Outcome {
-    generate(job, |_| true).unwrap()
+    generate(job, &mut |_| true).unwrap()
 }
 
 fn sorted(job: &SortJob) -> SortOutcome {
-    sort(job, |_| true).unwrap()
+    sort(job, &mut |_| true).unwrap()
 }
 
 fn rows(content: &[u8]) -> Vec<&[u8]> {
@@ -310,7 +310,7 @@ fn invalid_jobs_are_refused_without_side_effects() {
 fn invalid_input_is_an_error() {
     let place = Place::new();
     generated(&place.generating(1000, 2));
-    let (path, found) = wrong(sort(&place.sorting(999), |_| true));
+    let (path, found) = wrong(sort(&place.sorting(999), &mut |_| true));
     assert_eq!(
         (path, found.as_str()),
         (place.path("in"), "holds 1000 rows, not 999")
@@ -318,7 +318,7 @@ fn invalid_input_is_an_error() {
     let part = place.path("in/part-m-00001");
     let file = fs::File::options().write(true).open(&part).unwrap();
     file.set_len(12_345).unwrap();
-    let (path, found) = wrong(sort(&place.sorting(1000), |_| true));
+    let (path, found) = wrong(sort(&place.sorting(1000), &mut |_| true));
     assert_eq!(path, part);
     assert_eq!(
         found,
@@ -332,14 +332,14 @@ fn input_truncated_during_the_sort_is_an_error_and_nothing_remains() {
     let place = Place::new();
     generated(&place.generating(3_000_000, 1));
     let part = place.path("in/part-m-00000");
-    let cut = |done: u64| {
+    let mut cut = |done: u64| {
         if done > 0 {
             let file = fs::File::options().write(true).open(&part).unwrap();
             file.set_len(100).unwrap();
         }
         true
     };
-    let (path, found) = wrong(sort(&place.sorting(3_000_000), cut));
+    let (path, found) = wrong(sort(&place.sorting(3_000_000), &mut cut));
     assert_eq!(path, part);
     assert!(found.starts_with("ends at byte "), "{found}");
     assert!(place.is_clean());
@@ -349,7 +349,7 @@ fn input_truncated_during_the_sort_is_an_error_and_nothing_remains() {
 fn a_stopped_sort_leaves_nothing() {
     let place = Place::new();
     generated(&place.generating(2_000_000, 1));
-    let outcome = sort(&place.sorting(2_000_000), |done| done < 1_000_000);
+    let outcome = sort(&place.sorting(2_000_000), &mut |done| done < 1_000_000);
     assert!(matches!(outcome, Err(Error::Stopped)));
     assert!(place.is_clean());
 }
@@ -363,14 +363,14 @@ fn missing_and_existing_folders_are_errors() {
         spill,
         ..place.sorting(1000)
     };
-    let reported = sort(&job, |_| true).unwrap_err().to_string();
+    let reported = sort(&job, &mut |_| true).unwrap_err().to_string();
     assert!(
         reported.contains("nowhere/.spill-") && reported.contains("open"),
         "{reported}"
     );
     assert!(place.is_clean());
     sorted(&place.sorting(1000));
-    let reported = sort(&place.sorting(1000), |_| true)
+    let reported = sort(&place.sorting(1000), &mut |_| true)
         .unwrap_err()
         .to_string();
     assert!(reported.contains("out: mkdir"), "{reported}");
@@ -382,7 +382,7 @@ fn progress_counts_bytes_over_all_phases() {
     let place = Place::new();
     generated(&place.generating(1_500_000, 1));
     let mut reported = vec![0];
-    let result = sort(&place.sorting(1_500_000), |done| {
+    let result = sort(&place.sorting(1_500_000), &mut |done| {
         reported.push(done);
         true
     });

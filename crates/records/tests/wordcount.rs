@@ -49,7 +49,7 @@ impl Place {
     }
 
     fn count(&self) -> Result<CountResult, Error> {
-        count(&self.job, |_| true)
+        count(&self.job, &mut |_| true)
     }
 
     /// The output, each part in its order.
@@ -227,7 +227,7 @@ fn generated_text_has_the_returned_summary() {
         seed: 7,
         threads: 2,
     };
-    place.job.expected = Some(generate(&job, |_| true).unwrap());
+    place.job.expected = Some(generate(&job, &mut |_| true).unwrap());
     place.job.inputs = (0..3)
         .map(|part| job.folder.join(format!("part-m-{part:05}")))
         .collect();
@@ -258,7 +258,7 @@ fn generated_text_has_the_returned_summary() {
         ..job
     };
     assert_eq!(
-        Some(generate(&again, |_| true).unwrap()),
+        Some(generate(&again, &mut |_| true).unwrap()),
         place.job.expected
     );
     assert_eq!(
@@ -282,13 +282,13 @@ fn a_text_cut_while_it_is_read_is_found() {
     let text = numbers(0, 3_000_000);
     let place = Place::with(&[&text]);
     let half = text.len() as u64 / 2;
-    let cut = |_| {
+    let mut cut = |_| {
         let file = fs::OpenOptions::new()
             .write(true)
             .open(&place.job.inputs[0]);
         file.unwrap().set_len(half).is_ok()
     };
-    let found = found(count(&place.job, cut).unwrap_err());
+    let found = found(count(&place.job, &mut cut).unwrap_err());
     let before = format!("it had {} bytes when the job began", text.len());
     assert!(found.starts_with("ends at byte"), "{found}");
     assert!(found.ends_with(&before), "{found}");
@@ -299,7 +299,10 @@ fn a_text_cut_while_it_is_read_is_found() {
 fn a_job_that_is_stopped_leaves_nothing() {
     let text = numbers(0, 2_000_000);
     let place = Place::with(&[&text]);
-    assert!(matches!(count(&place.job, |_| false), Err(Error::Stopped)));
+    assert!(matches!(
+        count(&place.job, &mut |_| false),
+        Err(Error::Stopped)
+    ));
     assert!(!place.job.output.exists());
     assert!(place.has_no_spills());
 }

@@ -9,14 +9,15 @@ mod coordinator;
 mod worker;
 
 use std::io;
+use std::panic::resume_unwind;
 use std::sync::PoisonError;
 use std::sync::mpsc::{Sender, channel};
-use std::thread::{Builder, Scope, sleep};
+use std::thread::{Builder, Scope, ScopedJoinHandle, sleep};
 use std::time::Duration;
 
 use thiserror::Error;
 
-use crate::coordinator::Coordinator;
+use crate::coordinator::wait_for_workers;
 use crate::worker::{Event, Shared};
 pub use crate::worker::{Halt, Worker};
 
@@ -42,6 +43,8 @@ pub enum Error<E> {
     Stopped,
 }
 
+type Thread<'scope, T, E> = ScopedJoinHandle<'scope, Result<T, Halt<E>>>;
+
 /// Run `work` on `workers` threads and return their outputs in worker order.
 ///
 /// Call `tick` about every 50 ms on the calling thread with the summed progress of all workers.
@@ -53,22 +56,19 @@ pub enum Error<E> {
 /// the system refuses a thread.
 pub fn run<T: Send, E: Send>(
     workers: usize,
-    work: impl Fn(&Worker<T, E>) -> Result<T, Halt<E>> + Sync,
-    tick: impl FnMut(u64) -> bool,
+    work: impl Fn(&Worker<E>) -> Result<T, Halt<E>> + Sync,
+    tick: &mut dyn FnMut(u64) -> bool,
 ) -> Result<Vec<T>, Error<E>> {
     let shared = Shared::new(workers);
     let (sender, events) = channel();
     std::thread::scope(|scope| {
         let closed_gate = shared.gate.write().unwrap_or_else(PoisonError::into_inner);
-        // Allocated before the threads start: they may use up the memory.
-        let coordinator = Coordinator::new(&shared, closed_gate);
         let started = spawn_workers(scope, &shared, &work, sender);
         if started.is_err() {
             shared.stop();
         }
-        let outcome = coordinator.wait_for_workers(&events, tick);
-        started.map_err(Error::Thread)?;
-        outcome
+        let first_failed = wait_for_workers(&shared, closed_gate, &events, tick);
+        into_result(started.map_err(Error::Thread)?, first_failed)
     })
 }
 
@@ -78,28 +78,47 @@ pub fn bounded_sleep(time: Duration) {
     sleep(time.min(TICK_INTERVAL));
 }
 
-fn spawn_workers<'scope, 'env, T, E>(
+fn spawn_workers<'scope, 'env, T: Send + 'scope, E: Send + 'scope>(
     scope: &'scope Scope<'scope, 'env>,
     shared: &'env Shared,
-    work: &'env (impl Fn(&Worker<T, E>) -> Result<T, Halt<E>> + Sync),
-    sender: Sender<Event<T, E>>,
-) -> io::Result<()>
-where
-    T: Send + 'scope,
-    E: Send + 'scope,
-{
-    for index in 0..shared.workers() {
+    work: &'env (impl Fn(&Worker<E>) -> Result<T, Halt<E>> + Sync),
+    sender: Sender<Event>,
+) -> io::Result<Vec<Thread<'scope, T, E>>> {
+    let spawn = |index| {
         let worker = Worker::new(shared, index, sender.clone());
         Builder::new()
             .name(format!("io-{index}"))
             .spawn_scoped(scope, move || {
                 let outcome = work(&worker);
-                if outcome.is_err() {
-                    shared.stop();
-                }
-                worker.finish(outcome);
-            })?;
-    }
+                worker.finish(&outcome);
+                outcome
+            })
+    };
+    let threads = (0..shared.workers()).map(spawn).collect();
     drop(sender); // the channel closes when the last worker drops its sender
-    Ok(())
+    threads
+}
+
+/// Collect the outputs of workers that have ended.
+fn into_result<T, E>(
+    threads: Vec<Thread<'_, T, E>>,
+    first_failed: Option<usize>,
+) -> Result<Vec<T>, Error<E>> {
+    let join =
+        |thread: Thread<'_, T, E>| thread.join().unwrap_or_else(|panic| resume_unwind(panic));
+    let mut outputs = Vec::with_capacity(threads.len());
+    let mut is_stopped = false;
+    for (worker, thread) in threads.into_iter().enumerate() {
+        match join(thread) {
+            Ok(output) => outputs.push(output),
+            Err(Halt::Fault(fault)) if first_failed == Some(worker) => {
+                return Err(Error::Fault { worker, fault });
+            }
+            Err(_) => is_stopped = true,
+        }
+    }
+    if is_stopped {
+        return Err(Error::Stopped);
+    }
+    Ok(outputs)
 }

@@ -1,5 +1,6 @@
 //! Worker thread of a pool and the state shared by all workers.
 
+use std::marker::PhantomData;
 use std::sync::RwLock;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::Sender;
@@ -14,11 +15,11 @@ pub enum Halt<E> {
 }
 
 /// Message from a worker to the coordinator.
-pub(crate) enum Event<T, E> {
+pub(crate) enum Event {
     /// The worker is prepared and waits at the gate.
     Ready,
-    /// The worker with this index has ended with this result.
-    Finished(usize, Result<T, Halt<E>>),
+    /// The worker with this index has failed.
+    Failed(usize),
 }
 
 impl<E> From<E> for Halt<E> {
@@ -69,18 +70,20 @@ impl Shared {
 }
 
 /// Handle that a worker's function uses to talk to its pool.
-pub struct Worker<'a, T, E> {
+pub struct Worker<'a, E> {
     shared: &'a Shared,
     index: usize,
-    sender: Sender<Event<T, E>>,
+    sender: Sender<Event>,
+    fault: PhantomData<fn() -> E>,
 }
 
-impl<'a, T, E> Worker<'a, T, E> {
-    pub(crate) fn new(shared: &'a Shared, index: usize, sender: Sender<Event<T, E>>) -> Self {
+impl<'a, E> Worker<'a, E> {
+    pub(crate) fn new(shared: &'a Shared, index: usize, sender: Sender<Event>) -> Self {
         Self {
             shared,
             index,
             sender,
+            fault: PhantomData,
         }
     }
 
@@ -118,12 +121,18 @@ impl<'a, T, E> Worker<'a, T, E> {
             .store(total, Ordering::Relaxed);
     }
 
-    pub(crate) fn finish(&self, outcome: Result<T, Halt<E>>) {
-        let _ = self.sender.send(Event::Finished(self.index, outcome));
+    /// Stop the other workers if this one has failed.
+    pub(crate) fn finish<T>(&self, outcome: &Result<T, Halt<E>>) {
+        if let Err(Halt::Fault(_)) = outcome {
+            let _ = self.sender.send(Event::Failed(self.index));
+        }
+        if outcome.is_err() {
+            self.shared.stop();
+        }
     }
 }
 
-impl<T, E> Drop for Worker<'_, T, E> {
+impl<E> Drop for Worker<'_, E> {
     /// A worker that panics never reaches the gate; without a stop the others would wait forever.
     fn drop(&mut self) {
         if std::thread::panicking() {

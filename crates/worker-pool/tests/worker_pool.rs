@@ -10,8 +10,8 @@ use iostudy_worker_pool::{Error, Halt, Worker, bounded_sleep, run};
 fn returns_outputs_in_worker_order() {
     let outputs = run(
         3,
-        |worker: &Worker<_, Infallible>| Ok(worker.index() * 2),
-        |_| true,
+        |worker: &Worker<Infallible>| Ok(worker.index() * 2),
+        &mut |_| true,
     );
     assert_eq!(outputs.unwrap(), [0, 2, 4]);
 }
@@ -21,20 +21,20 @@ fn no_worker_starts_before_all_are_ready() {
     let prepared = AtomicUsize::new(0);
     let observed = run(
         4,
-        |worker: &Worker<_, Infallible>| {
+        |worker: &Worker<Infallible>| {
             std::thread::sleep(Duration::from_millis(5 * worker.index() as u64));
             prepared.fetch_add(1, Ordering::SeqCst);
             worker.wait_for_start();
             Ok(prepared.load(Ordering::SeqCst))
         },
-        |_| true,
+        &mut |_| true,
     );
     assert_eq!(observed.unwrap(), [4; 4]);
 }
 
 #[test]
 fn the_first_fault_stops_all_workers_and_names_its_worker() {
-    let work = |worker: &Worker<(), &'static str>| {
+    let work = |worker: &Worker<_>| -> Result<(), Halt<&'static str>> {
         worker.wait_for_start();
         if worker.index() == 1 {
             return Err(Halt::Fault("broken"));
@@ -43,7 +43,7 @@ fn the_first_fault_stops_all_workers_and_names_its_worker() {
             worker.check_stop()?;
         }
     };
-    let Err(Error::Fault { worker, fault }) = run(3, work, |_| true) else {
+    let Err(Error::Fault { worker, fault }) = run(3, work, &mut |_| true) else {
         panic!("expected a fault");
     };
     assert_eq!((worker, fault), (1, "broken"));
@@ -52,14 +52,14 @@ fn the_first_fault_stops_all_workers_and_names_its_worker() {
 #[test]
 fn the_caller_gets_progress_and_can_stop_the_pool() {
     let mut last_progress = 0;
-    let work = |worker: &Worker<(), Infallible>| {
+    let work = |worker: &Worker<_>| -> Result<(), Halt<Infallible>> {
         worker.wait_for_start();
         worker.report_progress(21);
         loop {
             worker.check_stop()?;
         }
     };
-    let outcome = run(2, work, |progress| {
+    let outcome = run(2, work, &mut |progress| {
         last_progress = progress;
         progress < 42
     });
@@ -69,7 +69,7 @@ fn the_caller_gets_progress_and_can_stop_the_pool() {
 
 #[test]
 fn a_fault_before_the_start_does_not_block_other_workers() {
-    let work = |worker: &Worker<(), &'static str>| {
+    let work = |worker: &Worker<&'static str>| {
         if worker.index() == 0 {
             return Err(Halt::Fault("no memory"));
         }
@@ -77,7 +77,7 @@ fn a_fault_before_the_start_does_not_block_other_workers() {
         worker.check_stop()
     };
     assert!(matches!(
-        run(2, work, |_| true),
+        run(2, work, &mut |_| true),
         Err(Error::Fault { worker: 0, .. })
     ));
 }
@@ -91,12 +91,12 @@ fn a_bounded_sleep_has_an_upper_limit() {
 }
 
 #[test]
-#[should_panic(expected = "a scoped thread panicked")]
+#[should_panic(expected = "panic of the test")]
 fn a_panic_before_the_start_does_not_block_other_workers() {
-    let work = |worker: &Worker<(), Infallible>| {
+    let work = |worker: &Worker<Infallible>| {
         assert_ne!(worker.index(), 0, "panic of the test");
         worker.wait_for_start();
         worker.check_stop()
     };
-    let _ = run(2, work, |_| true);
+    let _ = run(2, work, &mut |_| true);
 }

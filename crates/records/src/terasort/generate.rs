@@ -63,7 +63,7 @@ impl GenerateJob {
 /// # Panics
 ///
 /// If the job is not valid; see [`GenerateJob::validate`].
-pub fn generate(job: &GenerateJob, tick: impl FnMut(u64) -> bool) -> Result<Outcome, Error> {
+pub fn generate(job: &GenerateJob, tick: &mut dyn FnMut(u64) -> bool) -> Result<Outcome, Error> {
     job.validate().expect("the job must be valid");
     let started = Instant::now();
     let output = OutputFolder::create(&job.output, MAP_PART).map_err(Error::Fault)?;

@@ -95,7 +95,7 @@ impl SortJob {
 /// # Panics
 ///
 /// If the job is not valid; see [`SortJob::validate`].
-pub fn sort(job: &SortJob, tick: impl FnMut(u64) -> bool) -> Result<SortOutcome, Error> {
+pub fn sort(job: &SortJob, tick: &mut dyn FnMut(u64) -> bool) -> Result<SortOutcome, Error> {
     job.validate().expect("the job must be valid");
     let plan = job.plan().expect("validated");
     let started = Instant::now();
@@ -137,11 +137,11 @@ fn open_input(job: &SortJob) -> Result<Input, Fault> {
     })
 }
 
-fn write_runs<F: FnMut(u64) -> bool>(
+fn write_runs(
     job: &SortJob,
     plan: &Plan,
     input: &Input,
-    phases: &mut PhaseRunner<F>,
+    phases: &mut PhaseRunner<'_>,
 ) -> Result<Vec<Run>, Error> {
     let ranges = plan.slices * job.reducers;
     let splits = phases.run(1, |meter| split_points(input, ranges, meter))?;
@@ -158,12 +158,12 @@ fn write_runs<F: FnMut(u64) -> bool>(
     Ok(runs.into_iter().map(|(_, run)| run).collect())
 }
 
-fn merge_runs<F: FnMut(u64) -> bool>(
+fn merge_runs(
     job: &SortJob,
     plan: &Plan,
     runs: &[Run],
     output: &OutputFolder,
-    phases: &mut PhaseRunner<F>,
+    phases: &mut PhaseRunner<'_>,
 ) -> Result<Checksum, Error> {
     let merge = Merge {
         plan,

@@ -64,7 +64,7 @@ impl ValidateJob {
 /// # Panics
 ///
 /// If the job is not valid; see [`ValidateJob::validate`].
-pub fn validate(job: &ValidateJob, tick: impl FnMut(u64) -> bool) -> Result<Outcome, Error> {
+pub fn validate(job: &ValidateJob, tick: &mut dyn FnMut(u64) -> bool) -> Result<Outcome, Error> {
     job.validate().expect("the job must be valid");
     let started = Instant::now();
     let input = Input::open(&job.input, job.direct).map_err(Error::Fault)?;

@@ -30,11 +30,11 @@ use crate::wordcount::word::WordSummary;
 /// # Panics
 ///
 /// If the job is not valid; see [`CountJob::validate`].
-pub fn count(job: &CountJob, mut tick: impl FnMut(u64) -> bool) -> Result<CountResult, Error> {
+pub fn count(job: &CountJob, tick: &mut dyn FnMut(u64) -> bool) -> Result<CountResult, Error> {
     job.validate().expect("the job must be valid");
     let started = Instant::now();
     let folder = OutputFolder::create(&job.output, REDUCE_PART).map_err(Error::Fault)?;
-    let mut phases = PhaseRunner::new(&mut tick);
+    let mut phases = PhaseRunner::new(tick);
     let (text_bytes, (summary, runs)) = spill_runs(job, &mut phases)?;
     let counting = started.elapsed();
     let totals = merge_runs(job, runs, &folder, &mut phases)?;
@@ -44,7 +44,7 @@ pub fn count(job: &CountJob, mut tick: impl FnMut(u64) -> bool) -> Result<CountR
     let wall = started.elapsed();
     let call_stats = phases.into_call_stats();
     let moved = call_stats.bytes();
-    let distinct_words = verify(job, summary, |more| tick(moved + more))?;
+    let distinct_words = verify(job, summary, &mut |more| tick(moved + more))?;
     Ok(CountResult {
         text_bytes,
         summary,
@@ -61,10 +61,7 @@ pub fn count(job: &CountJob, mut tick: impl FnMut(u64) -> bool) -> Result<CountR
 type Counts = (WordSummary, Vec<Run>);
 
 /// Read the texts and spill their words in sorted runs. Return the text size and the counts.
-fn spill_runs<F: FnMut(u64) -> bool>(
-    job: &CountJob,
-    phases: &mut PhaseRunner<F>,
-) -> Result<(u64, Counts), Error> {
+fn spill_runs(job: &CountJob, phases: &mut PhaseRunner<'_>) -> Result<(u64, Counts), Error> {
     let splits = splits(&job.inputs, SPLIT_BYTES).map_err(Error::Fault)?;
     let text_bytes = splits
         .iter()
@@ -82,11 +79,11 @@ fn spill_runs<F: FnMut(u64) -> bool>(
 }
 
 /// Merge runs until one final merge fits into memory, then write the output.
-fn merge_runs<F: FnMut(u64) -> bool>(
+fn merge_runs(
     job: &CountJob,
     mut runs: Vec<Run>,
     folder: &OutputFolder,
-    phases: &mut PhaseRunner<F>,
+    phases: &mut PhaseRunner<'_>,
 ) -> Result<SpillTotals, Error> {
     let mut totals = SpillTotals::default();
     totals.add(&runs);
@@ -125,7 +122,7 @@ impl SpillTotals {
 fn verify(
     job: &CountJob,
     counted: WordSummary,
-    tick: impl FnMut(u64) -> bool,
+    tick: &mut dyn FnMut(u64) -> bool,
 ) -> Result<u64, Error> {
     let queue = WorkQueue::new(job.reducers);
     let mut phases = PhaseRunner::new(tick);

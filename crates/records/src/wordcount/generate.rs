@@ -123,7 +123,7 @@ struct Block {
 /// # Panics
 ///
 /// If the job is not valid; see [`TextJob::validate`].
-pub fn generate(job: &TextJob, tick: impl FnMut(u64) -> bool) -> Result<WordSummary, Error> {
+pub fn generate(job: &TextJob, tick: &mut dyn FnMut(u64) -> bool) -> Result<WordSummary, Error> {
     let zipf = job.zipf().expect("the job must be valid");
     let folder = OutputFolder::create(&job.folder, MAP_PART).map_err(Error::Fault)?;
     let files = (0..job.files as usize).map(|file| folder.part(file, false));

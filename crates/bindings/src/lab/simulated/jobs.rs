@@ -11,9 +11,9 @@ use crate::errors::value_error;
 use crate::events::{EventJobs, EventResult};
 use crate::job::FileJob;
 use crate::job_result::JobResult;
+use crate::lab::mrbench::{self, MrBenchModel, PyJobTimes};
 use crate::latencies::Phase;
 use crate::metadata::{MetadataJob, phase_to_python};
-use crate::lab::mrbench::{self, MrBenchModel, PyJobTimes};
 use crate::terasort::{TeraGen, TeraResult, TeraSort, TeraSortResult, TeraValidate};
 use crate::wordcount::{WordCount, WordCountResult, ZipfText};
 

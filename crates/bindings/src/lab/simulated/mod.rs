@@ -11,10 +11,10 @@ use iostudy_simulator::{
 };
 use pyo3::prelude::*;
 
-use crate::lab::drive::DriveModel;
 use crate::errors::{run_job, to_python, value_error};
-use crate::path::NativePath;
+use crate::lab::drive::DriveModel;
 use crate::lab::trace_replay::{TraceReplay, TraceReplayResult};
+use crate::path::NativePath;
 
 use jobs::{AnyJob, Outcome};
 use setup::Setup;
