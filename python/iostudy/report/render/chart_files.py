@@ -7,8 +7,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import vl_convert
-
 from iostudy.durable import write_whole
 from iostudy.report.drawing import CONTAINER_WIDTH, INK, Spec, schema_version
 from iostudy.report.render import html, json_, markdown
@@ -70,6 +68,8 @@ def _title(drawn: Chart) -> str:
 
 
 def _write(path: Path, drawn: Chart) -> Iterator[Path]:
+    import vl_convert  # not at the top: reports need no extra
+
     spec, version = make_print_spec(drawn.spec), schema_version()
     # A chart has all its data in it: no address is allowed, and none is needed.
     svg = vl_convert.vegalite_to_svg(spec, version, allowed_base_urls=[])
