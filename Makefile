@@ -42,7 +42,7 @@ quickstart: ## set up, and run the first study
 	@$(MAKE) --no-print-directory -j 2 $(VENV)/.quick
 	$(BIN)/iostudy run studies/quickstart.yaml
 
-extras: $(VENV)/.extras $(VENV)/.built ## install the plugins (fleet, hadoop, hep, search, trace, watch) and figures
+extras: $(VENV)/.extras $(VENV)/.built ## install the plugins (fleet, hadoop, hep, lab, search, trace, watch) and figures
 
 set-up: ## all that tests need; packages are installed while Rust is compiled
 	@$(MAKE) --no-print-directory -j 2 $(VENV)/.test $(VENV)/.built
@@ -92,7 +92,7 @@ bench: $(VENV)/.test $(VENV)/.built ## compare with fio, GNU sort, TestDFSIO and
 calibrate: $(VENV)/.test $(VENV)/.built ## the long calibration of the statistics, and docs/method/calibration.md, its tables
 	$(BIN)/python -m tests.calibration.table
 	$(BIN)/python -m tests.calibration.predictions
-	$(BIN)/pytest -m slow tests/analysis tests/calibration tests/drives
+	$(BIN)/pytest -m slow tests/analysis tests/calibration tests/plugins/lab
 
 crash: $(VENV)/.test $(VENV)/.built ## the long crash tests, as root
 	cargo test -p iostudy-namespace --release --locked --quiet -- --ignored

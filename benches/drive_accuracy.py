@@ -18,8 +18,8 @@ from pathlib import Path
 import numpy as np
 
 from iostudy._native import DriveModel
-from iostudy.drives import disksim, drive_file
 from iostudy.errors import UsageError
+from iostudy_lab.drives import disksim, drive_file
 
 
 @dataclass(frozen=True)

@@ -19,12 +19,12 @@ from pathlib import Path
 from statistics import fmean
 
 from iostudy._native import DriveModel
-from iostudy.drives import drive_file
-from iostudy.drives.disk import Disk
-from iostudy.drives.flash import Flash
-from iostudy.settings.scratch.drive import ModelledDrive
-from iostudy.settings.scratch.drive_statistics import DriveStatistics
 from iostudy.settings.transaction.transaction import Transaction
+from iostudy_lab.device.drive import ModelledDrive
+from iostudy_lab.device.statistics import DriveStatistics
+from iostudy_lab.drives import drive_file
+from iostudy_lab.drives.disk import Disk
+from iostudy_lab.drives.flash import Flash
 
 SIZE_BYTES = 8 << 30
 READS, SYNCS, SECONDS = 500, 60, 10

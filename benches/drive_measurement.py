@@ -12,16 +12,16 @@ from dataclasses import dataclass
 import numpy as np
 from ruamel.yaml import YAML
 
-from iostudy.drives import drive_file, presets, seek
-from iostudy.drives.disk import Disk
-from iostudy.drives.flash import Flash
-from iostudy.drives.measure.drive_text import Origin, format_drive_file
-from iostudy.drives.measure.measure_drive import measure_drive
-from iostudy.drives.measure.modelled import ModelProber
-from iostudy.drives.measure.result import DriveMeasurement
-from iostudy.drives.measure.rotation import Rotation
-from iostudy.drives.measure.session import Session
 from iostudy.prober import Prober, Request
+from iostudy_lab.drives import drive_file, presets, seek
+from iostudy_lab.drives.disk import Disk
+from iostudy_lab.drives.flash import Flash
+from iostudy_lab.drives.measure.drive_text import Origin, format_drive_file
+from iostudy_lab.drives.measure.measure_drive import measure_drive
+from iostudy_lab.drives.measure.modelled import ModelProber
+from iostudy_lab.drives.measure.result import DriveMeasurement
+from iostudy_lab.drives.measure.rotation import Rotation
+from iostudy_lab.drives.measure.session import Session
 
 _LIMIT_NS = 3600 * 10**9
 _READS = 5000

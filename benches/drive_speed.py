@@ -9,7 +9,7 @@ import subprocess
 import tempfile
 from pathlib import Path
 
-from iostudy.drives import drive_file, presets
+from iostudy_lab.drives import drive_file, presets
 
 CASES = (("cheetah-9lp", 1), ("ultrastar-7k8", 1), ("ultrastar-7k8", 32), ("ssd-data-centre", 32))
 _COMMAND = ("cargo", "run", "--release", "--locked", "--quiet", "-p", "iostudy-drive")

@@ -10,10 +10,10 @@ import argparse
 import resource
 import time
 
-from iostudy.node.simulated import SimulatedNode
 from iostudy.study.parser import parse
-from iostudy.study.targets.drive import SimulatedTarget
 from iostudy.workloads.tick import continue_run
+from iostudy_lab.simulation.node import SimulatedNode
+from iostudy_lab.study.target import SimulatedTarget
 
 _STUDY = """\
 question: How long does it take?

@@ -17,15 +17,15 @@ from pathlib import Path
 
 from benches.scratch import scratch_folder, settle
 from iostudy import units
-from iostudy.node.simulated import DEVICE, SimulatedNode
 from iostudy.study.combinations import Configuration
 from iostudy.study.model import WorkloadRequest
 from iostudy.study.parser import parse
-from iostudy.study.targets.drive import SimulatedTarget
 from iostudy.workloads import catalog
 from iostudy.workloads.measurement import Histogram
 from iostudy.workloads.tick import continue_run
 from iostudy.workloads.workload import Place
+from iostudy_lab.simulation.node import DEVICE, SimulatedNode
+from iostudy_lab.study.target import SimulatedTarget
 
 SIZE_BYTES = 4 * units.GIB
 STUDY = """\

@@ -9,7 +9,7 @@ import subprocess
 import tempfile
 from pathlib import Path
 
-from iostudy.drives import drive_file, presets
+from iostudy_lab.drives import drive_file, presets
 
 PRESETS = ("ultrastar-7k8", "ssd-data-centre")
 _COMMAND = ("cargo", "run", "--release", "--locked", "--quiet", "-p", "iostudy-simulator")

@@ -60,6 +60,7 @@ PLUGINS = (
     "iostudy_fleet",
     "iostudy_hadoop",
     "iostudy_hep",
+    "iostudy_lab",
     "iostudy_search",
     "iostudy_trace",
     "iostudy_watch",

@@ -1,7 +1,7 @@
 """Measure the structure of the program against its limits: ``python -m tools.structure``.
 
-pyproject.toml has the limits, and globs of files that belong to Hadoop, to models of drives or to
-field reports. All other files of `python/iostudy` and `crates` are the core. Code decides by the
+pyproject.toml has the limits, and names folders of `crates` that are of plugins. The core is
+`python/iostudy`, and the rest of `crates`. Code decides by the
 kind of a target if it tests for a class of `study/targets/` outside the folders of targets. It
 decides by the mode of a study if a condition has its design, or names a mode, outside the files of
 modes. The check fails if a measure exceeds its limit.
@@ -46,7 +46,7 @@ def main() -> int:
     """Print every measure with its limit; return the exit code."""
     settings = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]["structure"]
     limits: Mapping[str, int] = settings["limits"]
-    measured = measure(settings["separable"])
+    measured = measure(settings["rust_of_plugins"])
     exceeded = False
     for name, limit in limits.items():
         exceeded |= measured[name] > limit
@@ -55,17 +55,15 @@ def main() -> int:
     return 1 if exceeded else 0
 
 
-def measure(separable: Mapping[str, Sequence[str]]) -> dict[str, int]:
+def measure(rust_of_plugins: Sequence[str]) -> dict[str, int]:
     """Return every measure by its name."""
-    globs = [pattern for patterns in separable.values() for pattern in patterns]
-    core = {name for name in _files(PACKAGE, "py") if not _matches(name, globs)}
-    crates = [name for name in _files(CRATES, "rs") if not _matches(f"crates/{name}", globs)]
-    edges = [edge for name in sorted(core) for edge in _outer_imports(name, core)]
+    core = _files(PACKAGE, "py")
+    crates = [own for own in _files(CRATES, "rs") if not own.startswith(tuple(rust_of_plugins))]
     return {
         "core_python_lines": sum(_count_lines(PACKAGE / name) for name in core),
         "core_python_files": len(core),
         "core_rust_lines": sum(_count_lines(CRATES / name) for name in crates),
-        "imports_beyond_the_core": len(edges),
+        "imports_beyond_the_core": sum(map(_count_imports_of_plugins, core)),
         "sites_by_kind_of_target": len(list(_target_sites())),
         "sites_by_mode": len(list(_mode_sites())),
         "widest_constructor": max(_constructor_widths()),
@@ -104,23 +102,9 @@ def _matches(name: str, globs: Sequence[str]) -> bool:
     return any(fnmatch.fnmatchcase(name, pattern) for pattern in globs)
 
 
-def _outer_imports(name: str, core: set[str]) -> Iterator[str]:
-    """Yield the modules outside the core that a file imports, each statement once."""
-    for node in ast.walk(_tree(name)):
-        if isinstance(node, ast.ImportFrom) and node.module and node.module.startswith("iostudy"):
-            modules = [f"{node.module}.{alias.name}" for alias in node.names]
-            found = {own for own in map(_file_of, [*modules, node.module]) if own}
-            if found and (found - core - {"__init__.py"}):
-                yield node.module
-
-
-def _file_of(module: str) -> str:
-    """Return the file of a module or package; empty for other names."""
-    path = "/".join(module.split(".")[1:])
-    for name in (f"{path}.py", f"{path}/__init__.py"):
-        if path and (PACKAGE / name).is_file():
-            return name
-    return ""
+def _count_imports_of_plugins(name: str) -> int:
+    modules = (own.module for own in ast.walk(_tree(name)) if isinstance(own, ast.ImportFrom))
+    return sum((module or "").startswith("iostudy_") for module in modules)
 
 
 def _target_sites() -> Iterator[tuple[str, int]]:

@@ -26,8 +26,8 @@ from benches.simulator_validation.agreement import decided_signs
 from benches.simulator_validation.cases import CASES, SCHEDULERS, Case
 from benches.simulator_validation.measurement import Measurement
 from benches.simulator_validation.view import format_row, print_heads
-from iostudy.study.simulator_validation import FILE, Validation, ValidationRow
 from iostudy.units import GIB
+from iostudy_lab.study.validation import FILE, Validation, ValidationRow
 
 PRESETS = ("ultrastar-7k8",)
 RUNS, PREDICTIONS, SIZE_BYTES = 3, 5, 4 * GIB

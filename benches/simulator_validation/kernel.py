@@ -16,18 +16,18 @@ from benches.simulator_validation.cases import Case
 from benches.simulator_validation.measurement import Measurement, summarize
 from benches.simulator_validation.requests import IssuedRequest
 from iostudy._native import FileJob
-from iostudy.drives.disk import Disk
-from iostudy.drives.flash import Flash
 from iostudy.host.files import read_number, write_attribute
 from iostudy.job import JobSpec, SimulationSetup
-from iostudy.settings.scratch.drive import ModelledDrive
-from iostudy.settings.scratch.drive_queue import read_driver_depth
-from iostudy.settings.scratch.drive_statistics import DriveStatistics
 from iostudy.settings.scratch.filesystem import Filesystem
 from iostudy.settings.scratch.new_filesystem import NewFilesystem
 from iostudy.settings.trace_instance import TraceInstance
 from iostudy.settings.transaction.transaction import Transaction
 from iostudy.workloads.workload import NativeJob, Outcome
+from iostudy_lab.device.drive import ModelledDrive
+from iostudy_lab.device.queue import read_driver_depth
+from iostudy_lab.device.statistics import DriveStatistics
+from iostudy_lab.drives.disk import Disk
+from iostudy_lab.drives.flash import Flash
 from iostudy_trace.block_trace import BlockTrace
 from iostudy_trace.matching import MatchedTrace, match
 from iostudy_trace.record import PURPOSE

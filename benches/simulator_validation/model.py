@@ -11,10 +11,10 @@ from benches.simulator_validation.cases import Case
 from benches.simulator_validation.measurement import Measurement, summarize
 from benches.simulator_validation.requests import IssuedRequest
 from iostudy._native import DriveModel, FileJob, SimulatedDisk
-from iostudy.drives import drive_file
-from iostudy.drives.disk import Disk
-from iostudy.drives.flash import Flash
 from iostudy.job import SimulationSetup
+from iostudy_lab.drives import drive_file
+from iostudy_lab.drives.disk import Disk
+from iostudy_lab.drives.flash import Flash
 
 
 def build_disk(drive: Disk | Flash, places: Mapping[str, int]) -> SimulatedDisk:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from iostudy.study.simulator_validation import ValidationRow
+from iostudy_lab.study.validation import ValidationRow
 
 RATE_GOAL, P99_GOAL = 0.05, 0.15
 ORDER_GOALS = {"none": 0.99, "mq-deadline": 0.99, "kyber": 0.95, "bfq": 0.95}

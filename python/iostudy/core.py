@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from iostudy.plugins import Command, Plugin, Ref, installed, list_usable, load
+from iostudy.plugins import Command, Plugin, Ref, installed, list_usable
 
 
 def _command(name: str, summary: str, attribute: str = "") -> Command:
@@ -25,7 +25,6 @@ _COMMANDS = (
         "Repeat a published field report by its studies.",
         "iostudy.cli.report_study:report_study",
     ),
-    _command("simulate", "Predict the result of a study on a simulated drive."),
     _command("report", "Print the report of a study, or published figures."),
     Command(
         "list",
@@ -51,8 +50,6 @@ _COMMANDS = (
     _command("restore", "Restore what `set` or a killed command has changed."),
     _command("settings", "List the settings, or describe some."),
     _command("workloads", "List the workloads, or describe one."),
-    _command("drives", "List the modelled drives, or describe one with its sources."),
-    _command("drive", "Use modelled drives as block devices; measure drives.", "app"),
     Command(
         "schema", "Print the JSON Schema of study files, for editors.", "iostudy.cli.init:schema"
     ),
@@ -60,18 +57,9 @@ _COMMANDS = (
 CORE = Plugin("core", _COMMANDS)
 
 
-_BUILT_IN = ("iostudy.drives.plugin:PLUGIN",)
-"""Plugins that the distribution of the core still holds."""
-
-
 def registered() -> tuple[Plugin, ...]:
     """Return the core and its plugins, in the order of the help."""
-    return (CORE, *built_in(), *installed())
-
-
-def built_in() -> tuple[Plugin, ...]:
-    """Return the plugins that come with the core."""
-    return tuple(map(load, _BUILT_IN))
+    return (CORE, *installed())
 
 
 def find_undo(kind: str) -> tuple[Ref, Ref]:
@@ -80,7 +68,7 @@ def find_undo(kind: str) -> tuple[Ref, Ref]:
     A plugin that cannot be used must not keep the others from restoring what they changed;
     UsageError names it if no other one has the kind.
     """
-    for plugin in (*built_in(), *list_usable()):
+    for plugin in list_usable():
         if kind in plugin.changes or kind in plugin.owners:
             return plugin.changes.get(kind, ""), plugin.owners.get(kind, "")
     installed()

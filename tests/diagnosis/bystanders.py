@@ -31,11 +31,11 @@ from iostudy.node.local import LocalNode
 from iostudy.study.combinations import Configuration
 from iostudy.study.load_limit import LoadLimit
 from iostudy.study.requests import build_request
-from iostudy.study.targets.drive import DriveTarget
 from iostudy.study.targets.loopback import LoopbackTarget
 from iostudy.telemetry.recorder import Recorder, Telemetry
 from iostudy.units import KIB, MIB
 from iostudy.workloads import catalog
+from iostudy_lab.study.target import DriveTarget
 from tests.calibration.rows import Row
 from tests.diagnosis.calibration import compare_with_promises
 from tests.fixtures_tracefs import mounted_tracefs

@@ -25,11 +25,15 @@ EXAMPLES = (
     {"scratch": {"device": "/dev/sdz"}},
     {"volume": {"kind": "md-raid1", "devices": ["/dev/sdy", "/dev/sdz"]}},
     {"volume": {"kind": "md-raid1", "devices": {"loopback": {"size": "16MiB", "count": 2}}}},
-    {"drive": {**DRIVE, "count": 2}},
-    {"drive": {**DRIVE, "simulated": True}},
-    {"volume": {"kind": "md-raid1", "devices": {"drive": {**DRIVE, "count": 2}}}},
 )
-OF_PLUGINS = {"hdfs:": ("hdfs://namenode:8020/bench",)}
+OF_PLUGINS = {
+    "hdfs:": ("hdfs://namenode:8020/bench",),
+    "drive": (
+        {"drive": {**DRIVE, "count": 2}},
+        {"drive": {**DRIVE, "simulated": True}},
+        {"volume": {"kind": "md-raid1", "devices": {"drive": {**DRIVE, "count": 2}}}},
+    ),
+}
 KNOWN = [own for key, of in OF_PLUGINS.items() if key in list_plugin_targets() for own in of]
 TARGETS = [parse_target(example) for example in (*EXAMPLES, *KNOWN)]
 
@@ -69,11 +73,12 @@ def test_a_device_is_no_directory() -> None:
         find_driver(DirectoryTarget(device)).prepare(Path(), Permission())
 
 
+@pytest.mark.all_plugins
 def test_disks_are_made_by_word(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     requests: list[tuple[object, ...]] = []
     makers = (
         "iostudy.settings.scratch.disk.LoopbackDisk.prepare_several",
-        "iostudy.settings.scratch.drive.prepare_drives",
+        "iostudy_lab.device.drive.prepare_drives",
     )
     for maker in makers:
         monkeypatch.setattr(maker, lambda *given: requests.append(given) or [])

@@ -41,7 +41,7 @@ from iostudy.study.load_limit import LoadLimit
 from iostudy.study.requests import build_request as request_of
 from iostudy.study.sections import Validity
 from iostudy.study.targets.directories import DirectoryTarget
-from iostudy.study.targets.drive import DriveTarget
+from iostudy_lab.study.target import DriveTarget
 from iostudy.study.targets.loopback import LoopbackTarget
 from iostudy.telemetry.processes import compute_moved_kb, find_submitters
 from iostudy.telemetry.recorder import ProcRecorder

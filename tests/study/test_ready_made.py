@@ -140,6 +140,7 @@ def test_the_pages_run_studies_that_exist() -> None:
     assert {name: page for name, page in named.items() if name not in exist} == {}
 
 
+@pytest.mark.all_plugins
 def test_the_page_of_r3_has_the_configurations_of_its_study() -> None:
     study = load_ready_made("raid10-or-not")
     page = (DOCS / "field-reports/shared-home.md").read_text()

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from iostudy.study.targets.drive import DriveTarget
 from iostudy.study.targets.section import parse_target
 from iostudy.study.targets.volume import VolumeTarget
+from iostudy_lab.study.target import DriveTarget
 from tests.study.files import GOOD, problems, read
 
 LOOPBACK = "{loopback: {size: 2GiB}}"

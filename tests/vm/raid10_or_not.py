@@ -17,16 +17,16 @@ from pathlib import Path
 
 import yaml
 
-import iostudy
-from iostudy.settings.scratch.drive import ModelledDrive, prepare_drives
-from iostudy.settings.scratch.drive_statistics import DriveStatistics
 from iostudy.settings.transaction.transaction import Transaction
+from iostudy.study import library
 from iostudy.units import parse_seconds, parse_size
+from iostudy_lab.device.drive import ModelledDrive, prepare_drives
+from iostudy_lab.device.statistics import DriveStatistics
 from tests.vm import machine as vm
 from tests.vm.machine import Disk, Machine
 from tests.vm.volumes import MODULES, by_id
 
-STUDY = Path(iostudy.__file__).parent / "studies/raid10-or-not-smoke.yaml"
+STUDY = library.ready_file("raid10-or-not-smoke")
 MAX_TIME = "2h"
 END_SECONDS = 1800.0
 """Enough for the block that runs at the end of that time, and for the report."""

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from iostudy.settings.scratch.drive import ModelledDrive
 from iostudy.settings.transaction.transaction import Transaction
+from iostudy_lab.device.drive import ModelledDrive
 from tests.vm.machine import Machine
 from tests.vm.volumes import by_id, kernel_name
 

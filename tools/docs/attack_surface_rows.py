@@ -92,7 +92,7 @@ ROWS = (
             "iostudy_fleet/deployment/node_probe.py",
             "iostudy_fleet/deployment/probe.py",
             "iostudy_fleet/deployment/slurm.py",
-            "node/simulated_host.py",
+            "iostudy_lab/simulation/host.py",
             "persist/install.py",
             "iostudy_hep/file.py",
         ),
@@ -113,7 +113,7 @@ ROWS = (
     Row(
         Kind.DESERIALIZER,
         "YAML without tags and anchors, with bounds",
-        ("study/guarded_yaml.py", "study/source.py", "drives/drive_file.py"),
+        ("study/guarded_yaml.py", "study/source.py", "iostudy_lab/drives/drive_file.py"),
         "the author of a study or drive file, or of a file of settings.d",
     ),
     Row(
@@ -222,7 +222,7 @@ ROWS = (
     Row(
         Kind.CHILD,
         "simulated hosts",
-        ("node/simulated_hosts.py",),
+        ("iostudy_lab/simulation/hosts.py",),
         "this user",
     ),
 )

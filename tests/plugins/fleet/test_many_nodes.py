@@ -11,8 +11,8 @@ import pytest
 
 from iostudy.ledger.rows import TrialRow, TrialStatus
 from iostudy.results.joint_run import read_node_parts
-from iostudy.settings.scratch.drive import available_memory
 from iostudy.units import GIB
+from iostudy_lab.device.drive import available_memory
 from tests.cli.program import Program
 from tests.plugins.fleet.hosts import AGENT, SUPERVISOR, find_processes
 from tests.plugins.fleet.namespaces import Namespaces, needs_sshd

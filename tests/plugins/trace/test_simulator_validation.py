@@ -11,9 +11,9 @@ from benches.simulator_validation.agreement import (
 from benches.simulator_validation.requests import list_issued
 
 from iostudy._native import DriveModel, SimulatedDisk
-from iostudy.drives import drive_file
-from iostudy.drives.presets import load
 from iostudy.job import RecordedRequest, SimulationSetup
+from iostudy_lab.drives import drive_file
+from iostudy_lab.drives.presets import load
 from iostudy_trace.events import BlockEvent
 from iostudy_trace.matching import match
 

@@ -8,14 +8,14 @@ from pathlib import Path
 import pytest
 
 from iostudy._native import DriveModel, SimulatedDisk, TraceReplay
-from iostudy.drives import drive_file
-from iostudy.drives.presets import load
 from iostudy.errors import UsageError, WorkloadError
 from iostudy.job import SimulationSetup, TracedBio
-from iostudy.node.simulated_disk import SimulatedFiles, SimulatedMachine
 from iostudy.workloads.catalog import get
 from iostudy.workloads.measurement import Measurement
 from iostudy.workloads.workload import Place
+from iostudy_lab.drives import drive_file
+from iostudy_lab.drives.presets import load
+from iostudy_lab.simulation.disk import SimulatedFiles, SimulatedMachine
 from iostudy_trace.events import BlockEvent
 from iostudy_trace.trace_file import write_trace
 from tests.plugins.trace.rows import batch, row

@@ -13,10 +13,10 @@ from iostudy.ledger.rows import TrialRow
 from iostudy.report.render import json_
 from iostudy.report.topics.volumes import build_volume, build_volume_section
 from iostudy.settings.scratch.volume.layout import VolumeLayout
-from iostudy.study.targets.drive import DriveMembers
 from iostudy.study.targets.section import parse_target
 from iostudy.study.targets.volume import LoopbackMembers, Members, VolumeTarget
 from iostudy.units import MIB
+from iostudy_lab.study.target import DriveMembers
 from tests.report.factory import build_report, factor, row, study, study_row
 
 TARGET = parse_target(

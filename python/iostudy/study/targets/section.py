@@ -8,7 +8,6 @@ from typing import Annotated, Any
 
 from pydantic import Field, PlainValidator, create_model
 
-from iostudy.plugins import find_missing
 from iostudy.study.fields import StudySection
 from iostudy.study.targets.directories import (
     MAX_DIRECTORIES,
@@ -18,7 +17,13 @@ from iostudy.study.targets.directories import (
 )
 from iostudy.study.targets.loopback import LoopbackTarget
 from iostudy.study.targets.scratch import ScratchTarget
-from iostudy.study.targets.target import Name, Target, list_plugin_targets, short_path
+from iostudy.study.targets.target import (
+    Name,
+    Target,
+    list_plugin_targets,
+    require_plugins,
+    short_path,
+)
 from iostudy.study.targets.volume import VolumeTarget
 
 
@@ -72,6 +77,7 @@ def _make_section_type() -> type[TargetSection]:
 def parse_target(value: Any) -> Target:
     """A target as a study file has it; ValueError says what is wrong with it."""
     if isinstance(value, Mapping):
+        require_plugins(value)
         return _SECTION.model_validate(value).target()
     if not isinstance(value, str) or not value.strip() or "\0" in value:
         raise ValueError(
@@ -81,9 +87,8 @@ def parse_target(value: Any) -> Target:
     for beginning, key in list_plugin_targets().items():
         if key.parse is not None and value.strip().startswith(beginning):
             return key.parse(value)
-    if install := find_missing(value.strip()):
-        raise ValueError(f"the plugin of this target is not installed; {install}")
     if "://" in value:
+        require_plugins([value.strip()])
         raise ValueError("targets are directories, disks, and folders in HDFS (hdfs://...)")
     return DirectoryTarget(short_path(Path(value)))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -274,7 +274,8 @@ class MountRequest:
 
     def __post_init__(self) -> None:
         if self.kind is None:
-            if install := plugins.find_missing(self.source):
+            install = plugins.find_missing(self.source)
+            if install and "://" in self.source:
                 raise ValueError(f"the plugin of this mount is not installed; {install}")
             for option in _NOT_OWN.intersection((self.options or "").split(",")):
                 raise ValueError(f"the option {option} does not make a mount of the study")
@@ -298,3 +299,10 @@ class MountRequest:
     def describe(self) -> str:
         """Describe source and options for a person."""
         return ", ".join(filter(None, (self.source, self.type, self.options)))
+
+
+def require_plugins(words: Iterable[object]) -> None:
+    """Raise ValueError for a target whose plugin is not installed."""
+    for word in words:
+        if install := plugins.find_missing(str(word)):
+            raise ValueError(f"the plugin of {word} is not installed; {install}")

@@ -22,6 +22,7 @@ from iostudy.study.targets.target import (
     FilesystemType,
     Target,
     list_plugin_targets,
+    require_plugins,
     short_path,
 )
 from iostudy.workloads.option_types import SIZE_FORM
@@ -70,6 +71,7 @@ Members = MemberDisks | tuple[Path, ...]
 
 def _parse_members(value: Any) -> Members:
     if isinstance(value, Mapping):
+        require_plugins(value)
         return _SECTION.model_validate(value).members()
     if not isinstance(value, list) or not value or not all(isinstance(v, str) for v in value):
         raise ValueError(_MEMBERS_WANTED)

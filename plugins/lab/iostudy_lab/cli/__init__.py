@@ -1,0 +1,1 @@
+"""Commands of modelled drives and simulations."""

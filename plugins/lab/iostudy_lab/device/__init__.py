@@ -1,0 +1,1 @@
+"""Modelled drives as block devices of this host."""

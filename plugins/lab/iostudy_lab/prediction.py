@@ -1,0 +1,156 @@
+"""Errors of the simulator under the configurations of a simulated study."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pydantic import FiniteFloat
+
+from iostudy.ledger.rows import TrialRow
+from iostudy.report.base import UnderConfiguration
+from iostudy.report.plugin_topics import Topic, TopicValue
+from iostudy.report.section import Section, make_table
+from iostudy.settings.definitions.queue import SCHEDULER
+from iostudy.settings.values import AS_FOUND
+from iostudy.study.model import Study
+from iostudy.units import format_percent
+from iostudy_lab.lateness import describe_lateness
+from iostudy_lab.study.check import DEFAULT_SCHEDULER
+from iostudy_lab.study.target import SimulatedTarget
+from iostudy_lab.study.validation import load_validation
+
+PREDICTED = "Predicted"
+EXPLANATION = (
+    "These figures are predictions: threads, page cache, scheduler and drive were simulated, and "
+    "no host was measured. Verdicts and intervals concern the model. The error at each figure is "
+    "the largest that a comparison with a kernel has shown for that scheduler and drive "
+    "(docs/simulator.md)."
+)
+
+
+class PredictionErrorReport(UnderConfiguration):
+    """Largest errors of the simulator for one configuration's scheduler on the drive.
+
+    They are null if scheduler and drive were not compared with a kernel.
+    """
+
+    scheduler: str
+    """The scheduler of the configuration."""
+    workloads: int
+    """Workloads that were compared with a kernel; 0 if none was."""
+    rate: FiniteFloat | None
+    """Largest error of the throughput without its sign, as a fraction."""
+    p99: FiniteFloat | None
+    """Largest error of the 99th percentile of read latencies without its sign, as a fraction."""
+    order: FiniteFloat | None
+    """Smallest agreement of the order of requests, as a fraction."""
+
+
+class PredictionReport(TopicValue):
+    """Errors of the simulator, measured against a kernel."""
+
+    drive: str
+    """The drive of the study."""
+    kernel: str
+    """The kernel of the comparison."""
+    date: str
+    """Date of the comparison."""
+    command: str
+    """Command of the comparison."""
+    circumstances: str
+    """Machine of the comparison."""
+    signs_decided: int
+    """Differences above 10 % that the kernel decided."""
+    signs_right: int
+    """The decided differences of which the simulator predicted the sign."""
+    errors: tuple[PredictionErrorReport, ...]
+    """Errors by configuration."""
+
+    def qualify_headline(self, text: str) -> str:
+        """Return the first sentence as a prediction."""
+        return f"{PREDICTED}: {text}"
+
+    def explain(self) -> str:
+        """Explain what was simulated."""
+        return EXPLANATION
+
+    def describe_error(self, configuration: str) -> str:
+        """Return the largest error of the simulator under the configuration's scheduler."""
+        rates = {own.configuration: own.rate for own in self.errors}
+        return format_error(rates[configuration]) if configuration in rates else ""
+
+    def build_section(self, *, risk: float, several: bool) -> Section:
+        """Return the errors by configuration, and where they come from."""
+        return _build_section(self)
+
+
+NOT_VALIDATED = "not validated"
+
+
+def format_error(error: float | None) -> str:
+    """Return the largest error: ``error up to 4.2 %``."""
+    return NOT_VALIDATED if error is None else f"error up to {format_percent(round(error, 3))}"
+
+
+def build_prediction(study: Study, _: Sequence[TrialRow] = ()) -> PredictionReport | None:
+    """Return the errors of this version's simulator; None for a measured study."""
+    if not isinstance(study.target, SimulatedTarget):
+        return None
+    found, drive = load_validation(), study.target.model
+    errors = []
+    for own in study.configurations():
+        level = own.settings.get(SCHEDULER.name, AS_FOUND)
+        scheduler = DEFAULT_SCHEDULER if level == AS_FOUND else level
+        rows = found.find(drive, scheduler)
+        error = PredictionErrorReport(
+            configuration=own.label,
+            scheduler=scheduler,
+            workloads=len(rows),
+            rate=max((abs(row.rate_error) for row in rows), default=None),
+            p99=max((abs(row.p99_error) for row in rows), default=None),
+            order=min((row.order for row in rows), default=None),
+        )
+        errors.append(error)
+    return PredictionReport.copy_from(found, drive=drive, errors=errors)
+
+
+def _build_section(found: PredictionReport) -> Section:
+    notes = [
+        (
+            f"Largest differences from Linux {found.kernel} over the workloads of "
+            f"`{found.command}`, run on {found.date} ({found.circumstances}). Other workloads can "
+            "have larger ones."
+        ),
+        (
+            f"Of {found.signs_decided} differences above 10 % that the kernel decided, the "
+            f"simulator predicted the sign of {found.signs_right}."
+        ),
+    ]
+    if any(not own.workloads for own in found.errors):
+        notes.append(
+            f"{NOT_VALIDATED}: no kernel was compared under this scheduler on {found.drive}."
+        )
+    table = make_table(
+        (
+            {
+                "configuration": own.configuration,
+                "scheduler": own.scheduler,
+                "throughput": format_error(own.rate),
+                "99th percentile": format_error(own.p99),
+                "same order": NOT_VALIDATED
+                if own.order is None
+                else format_percent(round(own.order, 3)),
+            }
+            for own in found.errors
+        ),
+        names=2,
+    )
+    return Section("prediction", "Errors of the simulator", tuple(notes), tables=(table,))
+
+
+TOPIC = Topic(
+    PredictionReport,
+    "Errors of the simulator, if the study is simulated; null for a measured study.",
+    build_prediction,
+    describe_lateness,
+)

@@ -1,0 +1,1 @@
+"""Trials on simulated hosts."""

@@ -1,0 +1,1 @@
+"""Targets of modelled drives, as a study file has them."""

@@ -1,0 +1,83 @@
+"""Tests of ``iostudy simulate``: a predicted study is marked, and never kept or run."""
+
+from __future__ import annotations
+
+import json
+import shutil
+
+import pytest
+from tests.cli.program import Program
+
+TEXT = """\
+question: Which?
+target: {drive: {model: ultrastar-7k8, size: 8GiB, simulated: true}}
+factors: {block.scheduler: [noop, cfq]}
+workloads:
+  - dfsio-read: {files: 3, size: 16MiB}
+decide: {margin: 5%, risk: 5%, blocks: [4, 12]}
+"""
+
+
+@pytest.fixture
+def study(program: Program) -> str:
+    program.write(TEXT)
+    return "study.yaml"
+
+
+def test_a_prediction_is_marked_and_complete(program: Program, study: str):
+    done = program("simulate", study, "--out", "out", "--seed", "1", "--json")
+    assert done.returncode == 0, done.stderr
+    document = json.loads(done.stdout)
+    assert document["verdicts"][0]["verdict"] == "better"
+    report = json.loads((program.out / "report.json").read_text())
+    assert report["headline"].startswith("Predicted: ")
+    assert "no host was measured" in report["answer"][0]
+    assert "iostudy simulate study.yaml" in " ".join(report["reproduce"])
+    for page in ("report.md", "report.html"):
+        assert "Predicted: " in (program.out / page).read_text()
+
+
+def test_several_hosts_are_predicted_by_several_processes(program: Program):
+    program.write(TEXT.replace("simulated: true", "simulated: true, hosts: 3"))
+    done = program("simulate", "study.yaml", "--out", "out", "--seed", "1", "--json")
+    assert done.returncode == 0, done.stderr
+    report = json.loads((program.out / "report.json").read_text())
+    assert report["circumstances"]["target"]["description"].startswith("3 hosts, each with")
+
+
+def test_a_finished_prediction_is_printed_again(program: Program, study: str):
+    first = program("simulate", study, "--out", "out", "--seed", "1")
+    again = program("simulate", study, "--out", "out", "--resume")
+    assert again.returncode == 0
+    assert "is complete" in again.stderr
+    assert again.stdout == first.stdout
+
+
+@pytest.mark.all_plugins
+def test_a_prediction_is_neither_kept_nor_run(program: Program, study: str):
+    program("simulate", study, "--out", "out", "--seed", "1")
+    kept = program("persist", "out")
+    assert kept.returncode == 2
+    assert "predictions of a simulation" in kept.stderr
+    shutil.copytree(program.out, program.folder / "copy")
+    fleet = program("fleet", "report", "out", "copy")
+    assert fleet.returncode == 2
+    assert "predictions of a simulation" in fleet.stderr
+    run = program("run", study, "--out", "other")
+    assert run.returncode == 2
+    assert "iostudy simulate" in run.stderr
+    assert not (program.folder / "other").exists()
+
+
+def test_a_study_of_this_host_is_not_simulated(program: Program):
+    program.write(TEXT.replace("target: {drive", "target: .\n#"))
+    done = program("simulate", "study.yaml", "--out", "out")
+    assert done.returncode == 2
+    assert "a study with a simulated target" in done.stderr
+    assert not program.out.exists()
+
+
+def test_the_plan_changes_nothing(program: Program, study: str):
+    done = program("check", study, "--full")
+    assert done.returncode == 0, done.stderr
+    assert "host, scheduler and drive are simulated" in done.stdout
