@@ -32,10 +32,10 @@ from iostudy.study.combinations import Configuration
 from iostudy.study.load_limit import LoadLimit
 from iostudy.study.requests import build_request
 from iostudy.study.targets.loopback import LoopbackTarget
+from iostudy.study.targets.section import parse_target
 from iostudy.telemetry.recorder import Recorder, Telemetry
 from iostudy.units import KIB, MIB
 from iostudy.workloads import catalog
-from iostudy_lab.study.target import DriveTarget
 from tests.calibration.rows import Row
 from tests.diagnosis.calibration import compare_with_promises
 from tests.fixtures_tracefs import mounted_tracefs
@@ -128,7 +128,7 @@ def run(trial: Trial, *, traced: bool, after_writes: bool) -> Diagnosis:
     target = (
         LoopbackTarget(512 * MIB, "ext4")
         if trial.capped
-        else DriveTarget("ultrastar-7k8", 512 * MIB, "ext4")
+        else parse_target({"drive": {"model": "ultrastar-7k8", "size": "512MiB"}})
     )
     limit = LoadLimit(iops=_CAP) if trial.capped else NO_LIMIT
     with (
