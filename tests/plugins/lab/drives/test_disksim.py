@@ -14,7 +14,7 @@ from iostudy.errors import UsageError
 from iostudy_lab.drives import disksim, drive_file
 from iostudy_lab.drives.disksim_syntax import parse
 
-TRACES = Path(__file__).parents[3] / "shared" / "drives"
+TRACES = Path(__file__).parents[5] / "shared" / "drives"
 DRIVES = sorted({path.stem.removesuffix("_validate") for path in TRACES.glob("*.model")})
 
 
