@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from tests.report.factory import build_report, factor, rows, study, study_row
 
 from iostudy.report.render import html, markdown
 from iostudy_lab.prediction import (
@@ -15,6 +14,7 @@ from iostudy_lab.prediction import (
 )
 from iostudy_lab.study.target import SimulatedTarget
 from iostudy_lab.study.validation import Validation, ValidationRow, load_validation
+from tests.report.factory import build_report, factor, rows, study, study_row
 
 DRIVE = "ultrastar-7k8"
 STUDY = replace(

@@ -7,7 +7,6 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from tests.fixtures_loop import loop_disk
 
 from iostudy.errors import TargetError, TrialError, UsageError
 from iostudy.host.devices import read_device
@@ -16,6 +15,7 @@ from iostudy.prober import Request
 from iostudy_lab.cli.measure import measure
 from iostudy_lab.drives import drive_file
 from iostudy_lab.drives.measure import rotation
+from tests.fixtures_loop import loop_disk
 
 CONTENT = b"keep" * 1024
 

@@ -6,6 +6,7 @@ import json
 import shutil
 
 import pytest
+
 from tests.cli.program import Program
 
 TEXT = """\

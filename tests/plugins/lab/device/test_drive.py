@@ -9,7 +9,6 @@ import time
 from pathlib import Path
 
 import pytest
-from tests.crash.killer import fork, kill_me
 
 from iostudy.errors import RestoreError, TargetError, UsageError
 from iostudy.host import devices, files, mounts
@@ -25,6 +24,7 @@ from iostudy_lab.device import user_drive
 from iostudy_lab.device.drive import ModelledDrive
 from iostudy_lab.device.queue import read_driver_depth
 from iostudy_lab.device.statistics import DriveStatistics
+from tests.crash.killer import fork, kill_me
 
 pytestmark = [
     pytest.mark.root,

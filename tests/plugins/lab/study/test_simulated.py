@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 
 import pytest
-from tests.study.files import problems, read
 
 from iostudy.study.privileges import list_root_requirements
 from iostudy_lab.study.target import SimulatedTarget
+from tests.study.files import problems, read
 
 TARGET = "{drive: {model: ultrastar-7k8, size: 8GiB, simulated: true}}"
 

@@ -6,7 +6,6 @@ import math
 
 import pytest
 from benches.drive_measurement import compare, demerit, measure, reload
-from tests.plugins.lab.drives.measure.noisy import NoisyDrive
 
 from iostudy_lab.drives import drive_file, presets
 from iostudy_lab.drives.measure.drive_text import Origin, format_drive_file
@@ -14,6 +13,7 @@ from iostudy_lab.drives.measure.measure_drive import measure_drive
 from iostudy_lab.drives.measure.modelled import ModelProber
 from iostudy_lab.drives.measure.rotation import NoRotation
 from iostudy_lab.drives.measure.session import Session
+from tests.plugins.lab.drives.measure.noisy import NoisyDrive
 
 # Every worker collects this file: to load all drives would take a second of each.
 TEXTS = {name: (drive_file.PRESETS / f"{name}.yaml").read_text() for name in presets.names()}
