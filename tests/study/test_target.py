@@ -63,6 +63,7 @@ def test_the_disks_of_a_volume_are_made_or_those_of_the_user() -> None:
     assert own.destroyed == own.members
 
 
+@pytest.mark.all_plugins
 def test_the_last_modelled_drive_of_a_volume_is_another() -> None:
     drives = {"model": "sata-3tb", "size": "64MiB", "count": 3, "last": "failing-7k8"}
     found = volume(devices={"drive": drives})
