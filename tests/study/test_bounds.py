@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
+from iostudy.workloads import catalog
 from tests.study.files import GOOD, ON_HADOOP, add_job, only_problem, problems
 
 READ = "- dfsio-read"
@@ -75,3 +78,12 @@ def test_a_pattern_of_many_brackets_is_a_problem_and_no_traceback(key, depth):
     figures = f"{{a: {{{key}: '{pattern}', unit: s, higher_is_better: true}}}}"
     text = GOOD.replace(READ, f"- command: {{run: ls, figures: {figures}}}")
     assert all(problem.line == 7 for problem in (problems(text) if depth > 200 else ()))
+
+
+def test_a_study_has_one_service(monkeypatch):
+    for name, service in (("on-one", "one"), ("on-another", "another")):
+        job = replace(catalog.get("dfsio-write"), name=name, service=service)
+        monkeypatch.setitem(catalog._ALL, name, job)
+    text = GOOD.replace("  - dfsio-read\n", "  - on-one\n  - on-another\n")
+    (problem,) = problems(text)
+    assert (problem.path, problem.found) == ("workloads", "one, another")

@@ -60,7 +60,9 @@ def test_the_disks_of_a_cluster_are_out_of_reach() -> None:
 def test_the_daemons_of_a_cluster_are_out_of_reach(monkeypatch: pytest.MonkeyPatch) -> None:
     add_job(monkeypatch)
     found = problems(ON_HADOOP + LIMIT)
-    assert any("the daemons of Hadoop" in problem.message for problem in found), JOB
+    assert any(
+        "it does not reach hadoop, which outlives a trial" in problem.message for problem in found
+    ), JOB
 
 
 @pytest.mark.parametrize("factor", ["", "  workload.duration: [10s, 1min]\n"])

@@ -109,7 +109,7 @@ def describe_changes(study: Study) -> list[tuple[str, str]]:
     changes = [_describe_change(factor, switched=switched) for factor in settings]
     changes += study.target.describe_changes()
     if study.starts_service:
-        changes.append("a Hadoop cluster on 127.0.0.1, ended and removed at the end")
+        changes.append(f"the service {study.service} on 127.0.0.1, ended and removed at the end")
     return [
         *(("changes", change) for change in changes or [_nothing(study)]),
         *([("not restored", _OF_COMMANDS)] if _has_commands(study) else []),

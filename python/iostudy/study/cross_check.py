@@ -23,6 +23,7 @@ from iostudy.study.sections import Decision, DecisionMode
 from iostudy.study.several_nodes import list_joint_obstacles
 from iostudy.study.source import read
 from iostudy.units import format_seconds, parse_seconds
+from iostudy.workloads import catalog
 
 MAX_CONFIGURATIONS = 1000
 _DURATION = "duration"
@@ -41,6 +42,7 @@ def cross_check(collector: ProblemCollector, study: Study) -> None:
     _check_block_latency(collector, study)
     _check(collector, factors_path(study.design), study)
     _check_workload_names(collector, study)
+    _check_services(collector, study)
     _check_mode(collector, study, "the study")
     _check_figures(collector, study)
     _check_nodes(collector, study)
@@ -49,6 +51,14 @@ def cross_check(collector: ProblemCollector, study: Study) -> None:
         _check(collector, path, study.without_root())
         _check_mode(collector, study.without_root(), "without root the study")
         _check_figures(collector, study.without_root())
+
+
+def _check_services(collector: ProblemCollector, study: Study) -> None:
+    """All workloads use the one service of the study."""
+    needed = filter(None, (catalog.get(own.name).service for own in study.workloads))
+    if len(names := dict.fromkeys(needed)) > 1:
+        message = "a study has one service for its workloads; write a study for each"
+        collector.add(("workloads",), message, found=", ".join(names))
 
 
 def _check_mode(collector: ProblemCollector, study: Study, which: str) -> None:
@@ -256,7 +266,7 @@ def _check_limit(collector: ProblemCollector, study: Study) -> None:
     if study.limit.settings and study.target.why_unlimited:
         collector.add(("limit",), study.target.why_unlimited)
     elif study.limit.settings and study.service:
-        message = "it does not reach the daemons of Hadoop, which outlive a trial; leave it out"
+        message = f"it does not reach {study.service}, which outlives a trial; leave it out"
         collector.add(("limit",), message)
     for factor in study.factors:
         if factor.name in study.limit.settings:

@@ -41,7 +41,7 @@ def list_joint_obstacles(study: Study) -> Iterator[tuple[str, str]]:
         )
     if study.service:
         yield (
-            "a workload of a Hadoop cluster",
+            f"a workload on {study.service}",
             "run it with `iostudy run`: its cluster is the fleet",
         )
     mode = find_mode(study)

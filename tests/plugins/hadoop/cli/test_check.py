@@ -36,7 +36,7 @@ def test_the_cluster_that_is_started(checked):
         "cluster Hadoop 3.4.2 or that of HADOOP_HOME, 1 DataNode, local runner all of it in" in text
     )
     assert "all of it in the work folder on the target" in text
-    assert "changes a Hadoop cluster on 127.0.0.1, ended and removed at the end" in text
+    assert "changes the service hadoop on 127.0.0.1, ended and removed at the end" in text
     assert "changes hadoop.dfs.blocksize, given to the jobs of each trial" in text
     assert "written 640 MiB to 3.75 GiB in all" in text
     assert "restarts" not in text
