@@ -42,7 +42,7 @@ quickstart: ## set up, and run the first study
 	@$(MAKE) --no-print-directory -j 2 $(VENV)/.quick
 	$(BIN)/iostudy run studies/quickstart.yaml
 
-extras: $(VENV)/.extras $(VENV)/.built ## install the plugins (fleet, hadoop, hep, lab, search, trace, watch) and figures
+extras: $(VENV)/.extras $(VENV)/.built ## install all plugins and what draws figures
 
 set-up: ## all that tests need; packages are installed while Rust is compiled
 	@$(MAKE) --no-print-directory -j 2 $(VENV)/.test $(VENV)/.built
@@ -158,7 +158,7 @@ reproduce: release ## build the release of this commit again in another folder, 
 	$(MAKE) -C target/reproduced release
 	diff dist/SHA256SUMS target/reproduced/dist/SHA256SUMS
 
-field-reports: $(VENV)/.built ## repeat the five field reports (as root), and write their results: SIZE=smoke, small or full
+field-reports: $(VENV)/.extras $(VENV)/.built ## repeat the five field reports (as root), and write their results: SIZE=smoke, small or full
 	$(BIN)/python -m tools.field_reports $(SIZE)
 
 docs-site: $(VENV)/.site ## the documentation as a site in target/site, readable offline; dead links end it
