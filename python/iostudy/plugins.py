@@ -77,6 +77,7 @@ class Mode:
     - ``compares_configurations``: each is compared with the baseline, until that is decided
     - ``compares_levels``: levels of factors are compared with the first levels, with one level of
       risk in all analyses
+    - ``measures_windows``: levels are switched during one run, whose windows are measured
     - ``plans_trials``: the fewest and the most trials are known before the first one
     - ``instead``: what to do where only configurations can be compared
 
@@ -97,6 +98,7 @@ class Mode:
     text: Ref
     compares_configurations: bool = False
     compares_levels: bool = False
+    measures_windows: bool = False
     plans_trials: bool = False
     instead: str = ""
     restored: Ref = ""

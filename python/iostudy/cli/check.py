@@ -41,7 +41,7 @@ from iostudy.node.free_space import estimate_volume
 from iostudy.node.targets.driver import find_driver
 from iostudy.report.base import Value
 from iostudy.storage_kind import find_storage_kind
-from iostudy.study.mode import WINDOWS, describe_mode, find_mode
+from iostudy.study.mode import describe_mode, find_mode
 from iostudy.study.model import Study, WorkloadRequest
 from iostudy.study.privileges import apply_fallback, list_root_requirements
 from iostudy.study.requests import find_unsynced_latencies
@@ -339,7 +339,7 @@ def build_document(
         study=study.name,
         question=study.question,
         target=study.describe_target(),
-        mode=describe_mode(study) if find_mode(study) is WINDOWS else "whole trials",
+        mode=describe_mode(study) if find_mode(study).measures_windows else "whole trials",
         factors=[
             CheckedFactor(name=f.name, levels=[v.label for v in f.levels], on=list(f.on))
             for f in study.factors

@@ -17,7 +17,7 @@ from iostudy.settings.definitions.declared import (
 )
 from iostudy.settings.values import AS_FOUND
 from iostudy.study.combinations import Factor, FactorKind
-from iostudy.study.mode import WINDOWS, find_mode
+from iostudy.study.mode import find_mode
 from iostudy.study.model import Study
 from iostudy.units import format_percent
 
@@ -105,7 +105,7 @@ def describe_changes(study: Study) -> list[tuple[str, str]]:
     if study.target.predicts:
         return [("changes", "nothing: host, scheduler and drive are simulated")]
     settings = [factor for factor in study.factors if factor.kind is FactorKind.SETTING]
-    switched = find_mode(study) is WINDOWS
+    switched = find_mode(study).measures_windows
     changes = [_describe_change(factor, switched=switched) for factor in settings]
     changes += study.target.describe_changes()
     if study.starts_service:

@@ -10,7 +10,7 @@ from statistics import fmean
 from typing import Any, Protocol
 
 from iostudy.analysis.switchback.window_plan import EarlierPlan, WindowPlan
-from iostudy.study.mode import WINDOWS, find_mode
+from iostudy.study.mode import find_mode
 from iostudy.study.model import Study
 from iostudy.telemetry.summary import TelemetrySummary
 from iostudy.workloads.measurement import Histogram, Part
@@ -202,7 +202,7 @@ def measured_rows(
 
     The trials of a study with windows confirm its verdicts.
     """
-    return average_windows(switchback.windows) if find_mode(study) is WINDOWS else trials
+    return average_windows(switchback.windows) if find_mode(study).measures_windows else trials
 
 
 @dataclass(frozen=True)

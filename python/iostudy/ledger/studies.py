@@ -22,7 +22,7 @@ from iostudy.ledger.given_up_workloads import GivenUpWorkload, GivenUpWorkloadRe
 from iostudy.ledger.rows import PlanRow, StudyRow
 from iostudy.ledger.store import FILE_NAME, Ledger
 from iostudy.ledger.windows import WindowRecord
-from iostudy.study.mode import WINDOWS, find_mode
+from iostudy.study.mode import find_mode
 from iostudy.study.model import Study
 from iostudy.study.parser import parse
 from iostudy.study.privileges import adapt_to_user
@@ -105,7 +105,7 @@ def apply_plans(study: Study, plans: Sequence[PlanRow]) -> Study:
     earlier = [own.plan for own in plans if isinstance(own.plan, EarlierPlan)]
     if earlier and len(earlier) == len(study.workloads):
         blocks, bias = count_earlier_blocks(earlier), max(plan.bias for plan in earlier)
-    elif find_mode(study) is WINDOWS:
+    elif find_mode(study).measures_windows:
         blocks = count_blocks(study.decide.time)
         bias = BIAS_SHARE * math.log1p(study.decide.margin)
     else:

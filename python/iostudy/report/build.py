@@ -58,7 +58,7 @@ from iostudy.results.comparisons import (
 )
 from iostudy.results.continuation import estimate_continuation
 from iostudy.results.recommendation import list_candidates
-from iostudy.study.mode import WINDOWS, find_mode
+from iostudy.study.mode import find_mode
 from iostudy.workloads import catalog
 from iostudy.workloads.option_text import format_options
 
@@ -139,7 +139,7 @@ def build_workloads(
 ) -> tuple[tuple[WorkloadReport, ...], tuple[CovariateReport, ...]]:
     """Build every workload with its flags, and its covariates, whose tests share their level."""
     study, rows = recorded.study, recorded.measured
-    if find_mode(study) is WINDOWS and recorded.samples is not None:
+    if find_mode(study).measures_windows and recorded.samples is not None:
         values = covariates.window_covariate_values(study, recorded.switchback, recorded.samples)
     else:
         values = covariates.covariate_values(study, recorded.trials)

@@ -18,7 +18,7 @@ from iostudy.analysis.spending import SPENT, AnalysisMethod
 from iostudy.analysis.switchback.window_plan import RISK_SHARE
 from iostudy.analysis.verdict import Verdict
 from iostudy.ledger.rows import MeasuredRow
-from iostudy.study.mode import WINDOWS, find_mode
+from iostudy.study.mode import find_mode
 from iostudy.study.model import Study, WorkloadRequest
 from iostudy.workloads.definition import Figure
 
@@ -125,7 +125,7 @@ def decision_rule(study: Study) -> Rule:
     has_one_level = mode.compares_levels
     return Rule(
         margin=decide.margin,
-        risk=decide.risk * (1 - RISK_SHARE) if mode is WINDOWS else decide.risk,
+        risk=decide.risk * (1 - RISK_SHARE) if mode.measures_windows else decide.risk,
         min_blocks=decide.min_blocks,
         max_blocks=decide.max_blocks,
         comparisons=max(1, study.comparisons),

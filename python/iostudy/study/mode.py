@@ -31,6 +31,7 @@ WINDOWS = Mode(
     strategy="iostudy.execution.strategies:WINDOWS",
     text="iostudy.cli.mode_text:WINDOWS_TEXT",
     compares_configurations=True,
+    measures_windows=True,
 )
 
 
@@ -53,7 +54,7 @@ def has_comparison(study: Study) -> bool:
 
 def describe_mode(study: Study) -> str:
     """Describe what a study that prefers windows compares, with the reasons for whole trials."""
-    if find_mode(study) is WINDOWS:
+    if find_mode(study).measures_windows:
         return "windows of one run of each workload (switchback)"
     return "whole trials: " + "; ".join(list_obstacles(study)[:MAX_NAMED])
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from iostudy.errors import UsageError
-from iostudy.study.mode import WINDOWS, find_mode
+from iostudy.study.mode import find_mode
 from iostudy.study.model import Study
 from iostudy.workloads.measurement import AGGREGATE, EXEC_TIME
 
@@ -45,7 +45,7 @@ def list_joint_obstacles(study: Study) -> Iterator[tuple[str, str]]:
             "run it with `iostudy run`: its cluster is the fleet",
         )
     mode = find_mode(study)
-    if mode is WINDOWS:
+    if mode.measures_windows:
         yield str(mode), "leave out mode in decide: whole trials have a joint figure"
     elif not mode.compares_configurations:
         yield str(mode), "compare configurations by factors, in whole trials"

@@ -34,7 +34,7 @@ from iostudy.settings.values import AS_FOUND
 from iostudy.study import library
 from iostudy.study.combinations import Configuration
 from iostudy.study.factors import OPTION_PREFIX
-from iostudy.study.mode import WINDOWS, find_mode
+from iostudy.study.mode import find_mode
 from iostudy.study.model import Study
 from iostudy.units import format_exact_seconds, format_percent, format_seconds
 
@@ -218,7 +218,7 @@ def _more(study: Study, compared: Sequence[ComparisonResult]) -> Step:
 def _extend(study: Study, blocks: int) -> str:
     """Return the decision rule with so many blocks: windows have a time, trials a number."""
     decide = study.decide
-    if find_mode(study) is WINDOWS:
+    if find_mode(study).measures_windows:
         seconds = math.ceil(decide.time * blocks / decide.max_blocks)
         return f"decide: {{time: {format_exact_seconds(seconds)}}}"
     return f"decide: {{blocks: [{decide.min_blocks}, {blocks}]}}"

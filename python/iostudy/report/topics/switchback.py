@@ -41,7 +41,7 @@ from iostudy.results.comparisons import (
     decision_rule,
 )
 from iostudy.results.recommendation import select_confirmations
-from iostudy.study.mode import WINDOWS, find_mode
+from iostudy.study.mode import find_mode
 from iostudy.study.model import Study, WorkloadRequest
 from iostudy.study.requests import apply_configuration
 from iostudy.telemetry.covariates import WINDOW_COLUMNS, Covariate, compute_covariates
@@ -250,7 +250,7 @@ def build_switchback(
 
     ``trials`` are those of the confirmation.
     """
-    if find_mode(study) is not WINDOWS:
+    if not find_mode(study).measures_windows:
         return
     confirmed = build_confirmations(study, compared, trials)
     plans = {own.workload: own.plan for own in rows.plans if own.plan is not None}
