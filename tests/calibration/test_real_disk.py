@@ -8,11 +8,10 @@ import pytest
 from scipy import stats
 
 from iostudy.analysis.verdict import Verdict
-from iostudy.cli.selftest import study_on
+from iostudy.cli.selftest import ExpectationOutcome, build_selftest, study_on
 from iostudy.execution.session import prepare_session
 from iostudy.node.conditions import Conditions
 from iostudy.node.local import LocalNode
-from iostudy.report.documents.selftest import ExpectationOutcome, build_selftest
 from iostudy.study.parser import parse
 
 STUDIES, RISK = 20, 0.05

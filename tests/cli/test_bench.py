@@ -15,14 +15,13 @@ from pydantic import Field
 from rich.console import Console
 
 from iostudy.cli.bench.command import parse_options
-from iostudy.cli.bench.json_output import build_document
+from iostudy.cli.bench.json_output import BenchReport, build_document
 from iostudy.cli.bench.view import ProgressLine, print_result, show_progress
 from iostudy.diagnosis.bottleneck import Bottleneck, Diagnosis, Finding
 from iostudy.diagnosis.evidence import Confidence, Evidence
 from iostudy.errors import UsageError
 from iostudy.node.protocol import TrialResult
 from iostudy.report.bars import BAR_LETTERS, format_bars
-from iostudy.report.documents.bench import BenchReport
 from iostudy.report.render import json_
 from iostudy.telemetry.block_requests import BlockRequests, Requests
 from iostudy.telemetry.recorder import Telemetry

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from iostudy.report.documents.bench import BenchReport
+from iostudy.cli.bench.json_output import BenchReport
 from iostudy.report.render import json_
 from iostudy.settings.trace_instance import PREFIX
 from tests.cli.program import HANG_GUARD_SECONDS, Program

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from iostudy.cli.bench.json_output import BenchReport
 from iostudy.ledger.rows import TrialStatus
-from iostudy.report.documents.bench import BenchReport
 from iostudy.report.render import json_
 from iostudy.workloads import catalog
 from iostudy.workloads.option_text import example_command, example_figures, format_flow

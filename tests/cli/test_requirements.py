@@ -7,17 +7,17 @@ import threading
 
 import pytest
 
-from iostudy.cli import requirements
+from iostudy.cli import main
 from iostudy.errors import ResourceError, UsageError
 
 ROOM = 64 << 30
 
 
-@pytest.mark.parametrize("command", requirements.STATISTICS_COMMANDS)
+@pytest.mark.parametrize("command", main.STATISTICS_COMMANDS)
 def test_too_little_address_space_is_refused(monkeypatch, command):
     monkeypatch.setattr(resource, "getrlimit", lambda _: (1 << 30, 1 << 30))
     with pytest.raises(ResourceError, match="a limit of 1024 MiB"):
-        requirements.require_resources(command)
+        main.require_resources(command)
 
 
 def test_too_few_threads_are_refused_and_none_is_left(monkeypatch):
@@ -32,23 +32,23 @@ def test_too_few_threads_are_refused_and_none_is_left(monkeypatch):
     before = threading.active_count()
     monkeypatch.setattr(threading.Thread, "start", refuse_the_fourth)
     with pytest.raises(ResourceError, match="3 could be started"):
-        requirements.require_resources("run")
+        main.require_resources("run")
     assert threading.active_count() == before
 
 
 @pytest.mark.parametrize("limit", [ROOM, resource.RLIM_INFINITY])
 def test_sufficient_address_space_is_accepted(monkeypatch, limit):
     monkeypatch.setattr(resource, "getrlimit", lambda _: (limit, limit))
-    requirements.require_resources("run")
+    main.require_resources("run")
 
 
 @pytest.mark.parametrize("command", ["settings", "restore", "doctor", None])
 def test_other_commands_do_not_check_address_space(monkeypatch, command):
     monkeypatch.setattr(resource, "getrlimit", lambda _: (1, 1))
-    requirements.require_resources(command)
+    main.require_resources(command)
 
 
 def test_the_command_of_watch_may_hold_any_bytes():
-    requirements.require_utf8("doctor", ["iostudy", "doctor", "\udcff"])
+    main.require_utf8("doctor", ["iostudy", "doctor", "\udcff"])
     with pytest.raises(UsageError, match=r"b?'\\xff'"):
-        requirements.require_utf8("run", ["iostudy", "run", "\udcff"])
+        main.require_utf8("run", ["iostudy", "run", "\udcff"])

@@ -15,7 +15,7 @@ from iostudy.host import mounts
 from iostudy.settings import catalog, kinds
 from iostudy.settings.definitions.mount import MountDefinition
 from iostudy.settings.mounting import calls as mount_calls
-from iostudy.settings.mounting import values as mount_values
+from iostudy.settings.mounting import owners as mount_values
 from iostudy.settings.transaction.transaction import Transaction
 from tests.device.mounted import (
     NO_SUCH_CALL,

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from iostudy.diagnosis.build_context import (
+from iostudy.diagnosis.context import (
+    DiagnosisContext,
     InventoryDevice,
     InventoryMount,
+    SerialUsage,
     WorkloadProperties,
     add_run_figures,
     build_context,
 )
-from iostudy.diagnosis.context import DiagnosisContext, SerialUsage
 from iostudy.workloads.definition import SerialResource
 
 DISK = InventoryDevice("sda", partitions=("sda1",), claims_rotational=True)

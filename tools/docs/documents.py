@@ -6,14 +6,14 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 
+from iostudy.cli.bench.json_output import BenchReport
 from iostudy.cli.check import CheckReport
 from iostudy.cli.doctor import DoctorReport
 from iostudy.cli.run_json import StudyRunReport
-from iostudy.report.documents.bench import BenchReport
+from iostudy.cli.selftest import SelftestReport
 from iostudy.report.documents.comparison import StudyComparison
 from iostudy.report.documents.existing_runs import RunsComparison
 from iostudy.report.documents.power import PowerReport
-from iostudy.report.documents.selftest import SelftestReport
 from iostudy.report.render import json_
 from iostudy.study import json_schema
 from iostudy_fleet.report.values import FleetReport

@@ -6,8 +6,13 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from iostudy.diagnosis.attribution import compute_data_rate_kb, is_attributable_to_workload
-from iostudy.diagnosis.build_context import InventoryDevice, InventoryMount, build_context
-from iostudy.diagnosis.context import DiagnosisContext, collect_operating_points
+from iostudy.diagnosis.context import (
+    DiagnosisContext,
+    InventoryDevice,
+    InventoryMount,
+    build_context,
+    collect_operating_points,
+)
 from iostudy.diagnosis.evidence import MINIMUM_HELD
 from iostudy.errors import TargetError
 from iostudy.host import stack

@@ -1,10 +1,18 @@
-"""Program entry point: commands, exit codes and the printing of errors."""
+"""Program entry point: commands, exit codes and the printing of errors.
+
+UTF-8 arguments, memory and threads are checked before a command starts: libraries end the whole
+process where a limit denies them a thread or memory (OpenBLAS by SIGINT or exit code 1, Rust by
+SIGABRT), and no error can be reported then.
+"""
 
 from __future__ import annotations
 
 import os
+import resource
 import sys
+import threading
 import traceback
+from collections.abc import Sequence
 from contextlib import suppress
 from importlib import import_module
 from typing import Annotated
@@ -14,11 +22,11 @@ import typer
 from iostudy.cli.commands import LazyGroup, register
 from iostudy.cli.console import say
 from iostudy.cli.failures import explain
-from iostudy.cli.requirements import require_resources, require_utf8
 from iostudy.cli.signals import EndedBySignal, ignore_signals, install_handlers, signal_wakeups
 from iostudy.cli.stale_changes import recover_stale_changes
 from iostudy.cli.streams import STDERR, flush_streams, prepare_streams
-from iostudy.errors import INTERNAL, IostudyError, RestoreError
+from iostudy.errors import INTERNAL, IostudyError, ResourceError, RestoreError, UsageError
+from iostudy.units import MIB
 
 EXIT_CODES = (
     "Exit codes: 0 success, 1 a verdict that --fail-on names or a selftest that failed, 2 usage, "
@@ -137,3 +145,84 @@ def _find_restore_error(ended: EndedBySignal) -> RestoreError | None:
     while error is not None and not isinstance(error, RestoreError):
         error = error.__context__
     return error
+
+
+STATISTICS_COMMANDS = (
+    "power",
+    "run",
+    "try",
+    "report-study",
+    "simulate",
+    "report",
+    "compare",
+    "persist",
+    "bench",
+    "selftest",
+)
+"""The commands that load numpy and the charts, and write or read reports."""
+
+_THREADS, _THREADS_PER_CPU = 8, 4
+"""Pools of OpenBLAS and the charts have a thread for each CPU, the rest is a few."""
+_ADDRESS_SPACE, _ADDRESS_SPACE_PER_CPU = 1440 * MIB, 256 * MIB
+"""Measured with 2 CPUs: 1543 MiB (ulimit -v 1580000) end `report` by SIGABRT, 1611 MiB do not."""
+
+
+def require_utf8(command: str | None, arguments: Sequence[str]) -> None:
+    """UsageError for an argument of STATISTICS_COMMANDS that is not UTF-8.
+
+    Their reports could not name it. Other commands accept any name that the kernel accepts.
+    """
+    if command not in STATISTICS_COMMANDS:
+        return
+    for argument in arguments:
+        try:
+            argument.encode()
+        except UnicodeEncodeError as error:
+            raise UsageError(
+                "arguments in UTF-8",
+                found=repr(os.fsencode(argument))[1:],
+                where="the command line",
+                remedy="give names in UTF-8, and paths through a folder or link that has one",
+            ) from error
+
+
+def require_resources(command: str | None) -> None:
+    """ResourceError where a limit would end one of STATISTICS without an error of its own."""
+    if command not in STATISTICS_COMMANDS:
+        return
+    cpus = len(os.sched_getaffinity(0))
+    _require_address_space(_ADDRESS_SPACE + cpus * _ADDRESS_SPACE_PER_CPU)
+    _require_threads(_THREADS + cpus * _THREADS_PER_CPU)
+
+
+def _require_address_space(least_bytes: int) -> None:
+    limit, _ = resource.getrlimit(resource.RLIMIT_AS)
+    if limit != resource.RLIM_INFINITY and limit < least_bytes:
+        raise ResourceError(
+            f"{least_bytes // MIB} MiB of address space",
+            found=f"a limit of {limit // MIB} MiB",
+            where="the limits of this process (RLIMIT_AS)",
+            remedy="raise the limit (ulimit -v)",
+        )
+
+
+def _require_threads(least: int) -> None:
+    """Start so many threads, which end at once: no limit can be computed from all that apply."""
+    finish = threading.Event()
+    threads = [threading.Thread(target=finish.wait, daemon=True) for _ in range(least)]
+    started = 0
+    try:
+        for thread in threads:
+            thread.start()
+            started += 1
+    except RuntimeError as error:
+        raise ResourceError(
+            f"{least} threads",
+            found=f"{started} could be started, and the next was refused: {error}",
+            where="the limits of this process and of its control group",
+            remedy="raise the limit of processes (ulimit -u, pids.max of the control group)",
+        ) from error
+    finally:
+        finish.set()
+        for thread in threads[:started]:
+            thread.join()

@@ -225,7 +225,6 @@ class DiskWatch:
 
 FindFaults = Callable[[], tuple[str, ...]]
 """Returns what happened to the storage since the watch began."""
-FaultWatch = Callable[[], AbstractContextManager[FindFaults]]
 
 
 def watch_nothing() -> AbstractContextManager[FindFaults]:

@@ -7,15 +7,15 @@ from pathlib import Path
 
 import pytest
 
-from iostudy.cli.selftest import study_on
-from iostudy.execution.session import prepare_session
-from iostudy.node.fake import FakeNode
-from iostudy.report.documents.selftest import (
+from iostudy.cli.selftest import (
     ExpectationOutcome,
     SelftestReport,
     build_selftest,
     build_selftest_table,
+    study_on,
 )
+from iostudy.execution.session import prepare_session
+from iostudy.node.fake import FakeNode
 from iostudy.report.render import json_
 from tests.json_schema import assert_conforms
 

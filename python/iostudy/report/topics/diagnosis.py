@@ -9,14 +9,16 @@ from typing import Any
 from pydantic import BaseModel
 
 from iostudy.diagnosis.bottleneck import Bottleneck, Diagnosis
-from iostudy.diagnosis.build_context import (
+from iostudy.diagnosis.context import (
+    DiagnosisContext,
     InventoryDevice,
     InventoryMount,
+    OperatingPoint,
     WorkloadProperties,
     add_run_figures,
     build_context,
+    collect_operating_points,
 )
-from iostudy.diagnosis.context import DiagnosisContext, OperatingPoint, collect_operating_points
 from iostudy.diagnosis.evidence import Confidence
 from iostudy.ledger.rows import TrialRow
 from iostudy.report.base import Number, Value

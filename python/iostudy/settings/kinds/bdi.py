@@ -22,7 +22,7 @@ from iostudy.settings.change import SettingKind
 from iostudy.settings.definitions.bdi import BdiDefinition
 from iostudy.settings.identity import boot_id
 from iostudy.settings.kinds.host_files import HostFiles
-from iostudy.settings.mounting.values import find_lower_devices
+from iostudy.settings.mounting.owners import find_lower_devices
 
 _BDI = "sys/class/bdi"
 _ANONYMOUS = "0:"
