@@ -193,7 +193,7 @@ def _describe_cluster(study: Study) -> list[tuple[str, str]]:
     """Describe the cluster that the study starts; empty if it starts none."""
     spec = study.service_spec if study.starts_service else None
     parts = spec.describe_parts() if spec else ()
-    return [("" if place else "cluster", part) for place, part in enumerate(parts)]
+    return [("" if index else "cluster", part) for index, part in enumerate(parts)]
 
 
 def _describe_workload(

@@ -72,7 +72,7 @@ class FittingTable:
         title = ": ".join(filter(None, (self.title, self.shown.title)))
         places = self._fitting(options.max_width)
         yield _text_table(title, self.shown, places)
-        left_out = [h for place, h in enumerate(self.shown.heads) if place not in places]
+        left_out = [h for index, h in enumerate(self.shown.heads) if index not in places]
         if left_out:
             text = f"not shown at {options.max_width} columns: {', '.join(left_out)}"
             yield Padding(Text(text, style="dim"), (0, 1, 1, 1))

@@ -56,7 +56,7 @@ def decode(data: bytes) -> DecodedLines:
     """
     found = [_decode_line(line) for line in data.split(b"\n")[:-1]]
     objects = tuple(each for each in found if each is not None)
-    damaged = tuple(place for place, each in enumerate(found, 1) if each is None)
+    damaged = tuple(index for index, each in enumerate(found, 1) if each is None)
     numbers = {int(each["line"]) for each in objects if "line" in each}
     sealed = max((int(each[SEAL]) for each in objects if SEAL in each), default=0)
     there = sum(number <= sealed for number in (*numbers, *damaged))

@@ -157,9 +157,9 @@ def _difference(first: WorkloadRequest, second: WorkloadRequest) -> str:
 def _configuration_reasons(
     labels: tuple[Sequence[str], Sequence[str]], pairs: Sequence[tuple[str, str]]
 ) -> Iterator[str]:
-    for place, which in enumerate(("first", "second")):
-        compared = {pair[place] for pair in pairs}
-        for label in labels[place]:
+    for index, which in enumerate(("first", "second")):
+        compared = {pair[index] for pair in pairs}
+        for label in labels[index]:
             if label not in compared:
                 yield f"only the {which} study has the configuration {label}"
 
@@ -242,7 +242,7 @@ def _placed(noun: str, values: Sequence[JsonValue]) -> dict[str, JsonValue]:
     """Return the values by place if there are several: ``device 1``, ``device 2``."""
     if len(values) == 1:
         return {noun: values[0]}
-    return {f"{noun} {place}": value for place, value in enumerate(values, 1)}
+    return {f"{noun} {index}": value for index, value in enumerate(values, 1)}
 
 
 def _mapping(value: JsonValue) -> dict[str, JsonValue]:

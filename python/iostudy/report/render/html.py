@@ -80,7 +80,7 @@ def read_legend(spec: Spec) -> tuple[LegendEntry, ...]:
     if not scales:
         return ()
     labels = scales["color"]["domain"]
-    return tuple(_entry(place, label, scales) for place, label in enumerate(labels))
+    return tuple(_entry(index, label, scales) for index, label in enumerate(labels))
 
 
 def remove_legends(spec: Spec) -> Spec:
@@ -157,7 +157,7 @@ def _columns(rows: Rows, places: Places) -> dict[str, int]:
 
 def _coded(column: Column) -> JsonValue:
     """The values in turn; where most are repeated, the distinct ones and which of them is where."""
-    distinct = {value: place for place, value in enumerate(dict.fromkeys(column))}
+    distinct = {value: index for index, value in enumerate(dict.fromkeys(column))}
     if 2 * len(distinct) > len(column):
         return list(column)
     return {"of": list(distinct), "at": [distinct[value] for value in column]}

@@ -129,8 +129,8 @@ def build_bottlenecks(
     """
     figures = {workload.label: workload.figure.name for workload in study.workloads}
     return tuple(
-        _summarize(own, found, figures[workload], samples if place < MOST_TIMELINES else _too_many)
-        for place, ((workload, _), own) in enumerate(_diagnosed(study, rows, found).items())
+        _summarize(own, found, figures[workload], samples if index < MOST_TIMELINES else _too_many)
+        for index, ((workload, _), own) in enumerate(_diagnosed(study, rows, found).items())
     )
 
 

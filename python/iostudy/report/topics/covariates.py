@@ -268,7 +268,7 @@ def build_covariates_section(report: Report) -> Section | None:
                 "workload": workload,
                 report.noun: share.configuration,
                 **{
-                    f"{each}, %": format_share(by_name[each].shares[place].share)
+                    f"{each}, %": format_share(by_name[each].shares[index].share)
                     if each in by_name
                     else ""
                     for each in known
@@ -276,7 +276,7 @@ def build_covariates_section(report: Report) -> Section | None:
             }
             for workload, group in groupby(report.covariates, key=lambda own: own.workload)
             for by_name in [{own.covariate: own for own in group}]
-            for place, share in enumerate(next(iter(by_name.values())).shares)
+            for index, share in enumerate(next(iter(by_name.values())).shares)
         ),
         names=2,
     )

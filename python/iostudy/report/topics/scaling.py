@@ -431,13 +431,13 @@ def _list_tables(scaling: ScalingReport, report: Report) -> Iterator[TextTable]:
             *(
                 (
                     curve.configuration,
-                    format_figure(curve.points[place].value)
-                    + _format_ends(curve.points[place].interval),
+                    format_figure(curve.points[index].value)
+                    + _format_ends(curve.points[index].interval),
                 )
                 for curve in scaling.curves
             ),
         ]
-        for place, level in enumerate(scaling.levels)
+        for index, level in enumerate(scaling.levels)
     )
     yield make_table(values, f"{scaling.figure.name}, {scaling.figure.unit}")
     if scaling.figure.higher_is_better:
@@ -445,11 +445,11 @@ def _list_tables(scaling: ScalingReport, report: Report) -> Iterator[TextTable]:
             [
                 (scaling.option, level.text),
                 *(
-                    (curve.configuration, format_efficiency(curve.points[place]))
+                    (curve.configuration, format_efficiency(curve.points[index]))
                     for curve in scaling.curves
                 ),
             ]
-            for place, level in enumerate(scaling.levels[1:], 1)
+            for index, level in enumerate(scaling.levels[1:], 1)
         )
         first = scaling.levels[0].text
         yield make_table(
@@ -510,12 +510,12 @@ def _list_published(scaling: ScalingReport) -> Iterator[TextTable]:
     """Yield the published values, and in brackets their ratios to those of the first load."""
     for own in scaling.published:
         rows = []
-        for place, level in enumerate(own.levels):
+        for index, level in enumerate(own.levels):
             row = [(scaling.option, level.text)]
             for label, (first, *_) in own.values.items():
-                value = own.values[label][place]
+                value = own.values[label][index]
                 text = UNKNOWN if value is None else f"{value:g}"
-                if value is not None and place and first:
+                if value is not None and index and first:
                     text += f" ({value / first:.2f})"
                 row.append((label, text))
             rows.append(row)
@@ -561,13 +561,13 @@ def build_scaling_charts(scaling: ScalingReport, report: Report) -> Iterator[Cha
 def _list_rows(scaling: ScalingReport) -> Iterator[dict[str, Any]]:
     """Yield the points, with neighbouring configurations slightly apart."""
     middle = (len(scaling.curves) - 1) / 2
-    for place, curve in enumerate(scaling.curves):
+    for index, curve in enumerate(scaling.curves):
         for point in curve.points:
             if point.value is not None:
                 ends = point.interval
                 yield {
                     "configuration": curve.configuration,
-                    "load": point.load * (1 + 0.012 * (place - middle)),
+                    "load": point.load * (1 + 0.012 * (index - middle)),
                     "at": point.load,
                     "value": point.value,
                     "low": ends.low if ends else point.value,

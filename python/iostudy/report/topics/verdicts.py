@@ -198,10 +198,10 @@ def _list_of_workload(workload: WorkloadReport, *, alone: bool) -> Iterator[Figu
         (workload.figure, workload.results),
         *((each.figure, each.results) for each in workload.guards),
     )
-    for place, (figure, results) in enumerate(figures):
+    for index, (figure, results) in enumerate(figures):
         several = figure.name if alone else f"{figure.name} of {workload.label}"
         name = several if workload.guards else workload.label
-        yield FigureVerdicts(name, workload.label, figure, results, is_guard=place > 0)
+        yield FigureVerdicts(name, workload.label, figure, results, is_guard=index > 0)
 
 
 def format_value(result: Result) -> str:
