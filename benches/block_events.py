@@ -33,8 +33,8 @@ from iostudy.job import JobSpec
 from iostudy.settings.trace_instance import BLOCK_EVENTS, TraceInstance
 from iostudy.settings.transaction.transaction import Transaction
 from iostudy.telemetry.block_events import BlockEvents, CombinedRecorder
-from iostudy.telemetry.block_requests import BlockRequests
 from iostudy.telemetry.recorder import ProcRecorder, Recorder
+from iostudy.telemetry.summary import BlockRequests
 from iostudy.workloads.native.latency import compact_histogram
 
 ROUNDS = 120

@@ -23,10 +23,9 @@ from iostudy.errors import UsageError
 from iostudy.node.protocol import TrialResult
 from iostudy.report.bars import BAR_LETTERS, format_bars
 from iostudy.report.render import json_
-from iostudy.telemetry.block_requests import BlockRequests, Requests
 from iostudy.telemetry.recorder import Telemetry
 from iostudy.telemetry.samples import Samples
-from iostudy.telemetry.summary import TelemetrySummary
+from iostudy.telemetry.summary import BlockRequests, Requests, TelemetrySummary
 from iostudy.workloads.definition import Figure, fixed_figures
 from iostudy.workloads.measurement import Part
 from iostudy.workloads.native import dfsio

@@ -29,8 +29,8 @@ from iostudy.diagnosis.evidence import Confidence
 from iostudy.node.conditions import NO_LIMIT, Conditions
 from iostudy.node.local import LocalNode
 from iostudy.study.combinations import Configuration
-from iostudy.study.load_limit import LoadLimit
 from iostudy.study.requests import build_request
+from iostudy.study.sections import LoadLimit
 from iostudy.study.targets.loopback import LoopbackTarget
 from iostudy.study.targets.section import parse_target
 from iostudy.telemetry.recorder import Recorder, Telemetry

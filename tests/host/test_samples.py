@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from iostudy.host.mounts import parse_mountinfo
-from iostudy.host.udev import parse_database, read_properties
+from iostudy.host.volumes import parse_database, read_properties
 from tests.host.recorded import SAMPLES
 from tests.host.sysfs import write
 

@@ -13,8 +13,7 @@ from iostudy.errors import LedgerError, RecordError
 from iostudy.ledger import seal
 from iostudy.ledger.rows import SamplesFile, StudyRow, TrialRow, TrialStatus
 from iostudy.ledger.store import FILE_NAME, SCHEMA_VERSION, Ledger
-from iostudy.telemetry.block_requests import BlockRequests, Requests
-from iostudy.telemetry.summary import ForeignProcess, TelemetrySummary
+from iostudy.telemetry.summary import BlockRequests, ForeignProcess, Requests, TelemetrySummary
 from iostudy.workloads.measurement import Part
 from tests.unflushed import connect_durably
 

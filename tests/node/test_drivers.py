@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from iostudy.node.permission import Permission
+from iostudy.node.conditions import Permission
 from iostudy.node.targets import made_disks
 from iostudy.node.targets.driver import find_driver
 from iostudy.node.targets.made_disks import prepare_disks

@@ -32,14 +32,12 @@ from iostudy.errors import (
 from iostudy.execution.validity import explain_disturbance
 from iostudy.host.stack import whole_stack
 from iostudy.node import caches, stopwatch
-from iostudy.node.conditions import Callbacks, Conditions
+from iostudy.node.conditions import Callbacks, Conditions, Permission
 from iostudy.node.local import LocalNode
-from iostudy.node.permission import Permission
 from iostudy.settings import kinds as settings
 from iostudy.study.combinations import Configuration
-from iostudy.study.load_limit import LoadLimit
 from iostudy.study.requests import build_request as request_of
-from iostudy.study.sections import Validity
+from iostudy.study.sections import LoadLimit, Validity
 from iostudy.study.targets.directories import DirectoryTarget
 from iostudy.study.targets.loopback import LoopbackTarget
 from iostudy.study.targets.section import parse_target

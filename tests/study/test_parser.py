@@ -13,8 +13,8 @@ from iostudy.study import library
 from iostudy.study.parser import load, parse
 from iostudy.study.sections import Refusal, Validity
 from iostudy.study.targets.section import DirectoryTarget, LoopbackTarget, ScratchTarget
-from iostudy.telemetry.block_requests import TRACING_COST_NOTE
 from iostudy.telemetry.rate import DEFAULT_HZ
+from iostudy.telemetry.summary import TRACING_COST_NOTE
 from tests.study.files import GOOD, load_ready_made, only_problem, problems, read
 
 

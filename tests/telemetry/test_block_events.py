@@ -18,8 +18,8 @@ from iostudy.host.devices import read_device
 from iostudy.settings.trace_instance import TraceInstance
 from iostudy.settings.transaction.transaction import Transaction
 from iostudy.telemetry.block_events import BlockEvents, find_foreign_submitters
-from iostudy.telemetry.block_requests import BlockRequests
 from iostudy.telemetry.iostat import SECTOR_BYTES
+from iostudy.telemetry.summary import BlockRequests
 from iostudy.workloads.native.latency import compact_histogram
 from tests.fixtures_loop import MIB, loop_disk
 

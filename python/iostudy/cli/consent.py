@@ -12,7 +12,7 @@ import typer
 from iostudy.cli.console import say
 from iostudy.errors import UsageError
 from iostudy.folders import UNSAFE_FOLDERS_OPTION
-from iostudy.node.permission import Permission
+from iostudy.node.conditions import Permission
 from iostudy.settings.identity import DiskIdentity, ScratchIdentity
 from iostudy.settings.scratch import steps
 from iostudy.study.model import Study

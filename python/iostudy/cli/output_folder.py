@@ -15,7 +15,7 @@ from iostudy.errors import BusyError, UsageError
 
 if TYPE_CHECKING:
     from iostudy.cli.consent import Consent
-    from iostudy.node.permission import Permission
+    from iostudy.node.conditions import Permission
     from iostudy.study.model import Study
 
 # Functions import the modules of studies, which help and usage errors do not need.

@@ -25,9 +25,8 @@ from iostudy.folders import make_output_folder, require_safe_folder
 from iostudy.ledger.given_up_workloads import GivenUpWorkload
 from iostudy.ledger.store import FILE_NAME
 from iostudy.ledger.studies import CONFIRMATION, read_given_up_workloads
-from iostudy.node.conditions import Callbacks, Conditions
+from iostudy.node.conditions import Callbacks, Conditions, Permission
 from iostudy.node.local import LocalNode
-from iostudy.node.permission import Permission
 from iostudy.node.protocol import StartLine, start_at_once
 from iostudy.node.service import ServiceRequest, find_service
 from iostudy.node.targets.driver import find_driver

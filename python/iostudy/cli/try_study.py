@@ -36,7 +36,7 @@ from iostudy.errors import IostudyError, TrialError
 from iostudy.units import format_exact_seconds, format_seconds
 
 if TYPE_CHECKING:
-    from iostudy.node.permission import Permission
+    from iostudy.node.conditions import Permission
     from iostudy.study.model import Study
 
 # Functions import the modules of studies, which help and usage errors do not need.

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
-from iostudy.host import device_kinds, devices, mounts, stack, udev, volumes
+from iostudy.host import device_kinds, devices, mounts, stack, volumes
 from iostudy.host.device_kinds import DeviceKind
 from iostudy.host.devices import BlockDevice
 from iostudy.host.files import ROOT
@@ -231,7 +231,7 @@ def _natural(name: str) -> tuple[str, int]:
 def _node(device: BlockDevice, places: Sequence[MountEntry], root: Path) -> DeviceNode:
     place = find_mount_entry(device.backing_file, places) if device.backing_file else None
     mounted = [p.filesystem for p in places if device.name in p.devices]
-    properties = udev.read_properties(device.number, root)
+    properties = volumes.read_properties(device.number, root)
     return DeviceNode(
         device=device,
         names=volumes.find_aliases(device, root),

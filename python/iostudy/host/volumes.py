@@ -1,17 +1,21 @@
-"""Names of device-mapper, LVM and md devices, which the kernel only numbers.
+"""Names of device-mapper, LVM and md devices, and udev's database.
 
 Source: Documentation/ABI/testing/sysfs-block-dm (``dm/name``, ``dm/uuid``); lvm(8), "VALID NAMES",
 and libdm-string.c of LVM2 for the form ``group-volume-layer`` with hyphens doubled; md(4), udev's
 63-md-raid-arrays.rules for the name that an array's metadata give it.
+
+Source: sd-device/device-private.c of systemd (the form of ``/run/udev/data/bMAJOR:MINOR``). A host
+without udev has no such files; the database only adds names and file system types.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from iostudy.host import devices, udev
+from iostudy.host import devices
 from iostudy.host.devices import BlockDevice
 from iostudy.host.files import ROOT, read_attribute
 
@@ -76,7 +80,7 @@ def find_aliases(device: BlockDevice, root: Path = ROOT) -> tuple[str, ...]:
     """What else the device is called: ``vg0/home`` and ``vg0-home``, or ``md/data``."""
     mapping = read_mapping(device, root)
     if mapping is None:
-        array = udev.read_properties(device.number, root).get("MD_DEVNAME")
+        array = read_properties(device.number, root).get("MD_DEVNAME")
         return (f"md/{array}",) if array else ()
     volume = mapping.volume
     return (str(volume), mapping.name) if volume else (mapping.name,)
@@ -110,3 +114,19 @@ def _group(device: BlockDevice, root: Path) -> str | None:
 def _volumes(root: Path) -> tuple[BlockDevice, ...]:
     """Return the devices that a driver alone makes: only these have names of volumes."""
     return tuple(device for device in devices.read_disks(root) if not device.bus)
+
+
+_PROPERTY = "E:"
+
+
+def read_properties(number: str, root: Path = ROOT) -> Mapping[str, str]:
+    """Read the properties of the block device with that major:minor; may be empty."""
+    return parse_database(read_attribute(root / "run/udev/data" / f"b{number}") or "")
+
+
+def parse_database(text: str) -> Mapping[str, str]:
+    """Parse the ``E:KEY=VALUE`` lines of a device file; skip links, tags and times."""
+    lines = (
+        line.removeprefix(_PROPERTY) for line in text.split("\n") if line.startswith(_PROPERTY)
+    )
+    return dict(line.split("=", 1) for line in lines if "=" in line)

@@ -13,8 +13,7 @@ from pydantic_core import from_json
 
 from iostudy.ledger.errors import damaged_ledger
 from iostudy.ledger.rows import SamplesFile, StudyRow, TrialRow, TrialStatus
-from iostudy.telemetry.block_requests import BlockRequests
-from iostudy.telemetry.summary import ForeignProcess, Submitter, TelemetrySummary
+from iostudy.telemetry.summary import BlockRequests, ForeignProcess, Submitter, TelemetrySummary
 from iostudy.workloads.measurement import Histogram, Part
 
 Decoded = TypeVar("Decoded")

@@ -1,17 +1,19 @@
-"""Conditions of all trials of a node, and its callbacks."""
+"""Conditions of all trials of a node, its callbacks, and the permissions that the user gives."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
+from iostudy.account import Account
 from iostudy.line_handler import LineHandler, ignore_line
 from iostudy.node.protocol import StartLine, start_at_once
 from iostudy.node.service import ServiceRequest
+from iostudy.settings.identity import ScratchIdentity
 from iostudy.study.combinations import Factor
-from iostudy.study.load_limit import LoadLimit
 from iostudy.study.model import describe_target
+from iostudy.study.sections import LoadLimit
 from iostudy.study.targets.target import Target
 from iostudy.telemetry.rate import DEFAULT_HZ
 from iostudy.workloads.tick import Tick, continue_run
@@ -63,3 +65,22 @@ class Callbacks:
 
 
 NO_CALLBACKS = Callbacks()
+
+
+@dataclass(frozen=True)
+class Permission:
+    """The devices to overwrite, and the use of folders that other users can redirect.
+
+    ``scratch`` has the confirmed devices by the paths that the target names; without a confirmation
+    a device is the one that its path leads to.
+    """
+
+    scratch: Mapping[Path, ScratchIdentity] = field(default_factory=dict)
+    unsafe_folders: bool = False
+
+
+def describe_account(account: Account | None) -> tuple[str, ...]:
+    """Say who works in a directory that is not root's; nothing if it is."""
+    if account is None:
+        return ()
+    return (f"files are made, and programs run, as {account.name}, who owns the target",)

@@ -9,9 +9,9 @@ from pathlib import Path
 from iostudy.errors import BusyError, IostudyError, raise_together
 from iostudy.folders import require_safe_directories, require_safe_target
 from iostudy.node import target_devices
+from iostudy.node.conditions import describe_account
 from iostudy.node.free_space import require_space
 from iostudy.node.levels import Levels, lock_places
-from iostudy.node.permission import describe_account
 from iostudy.node.targets.driver import find_driver
 from iostudy.safe_path import ROOT_UID
 from iostudy.settings import catalog as settings

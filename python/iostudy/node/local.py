@@ -20,12 +20,17 @@ from iostudy.host.devices import BlockDevice
 from iostudy.host.inventory import collect_inventory
 from iostudy.host.mounts import find_mount
 from iostudy.node import target_devices
-from iostudy.node.conditions import NO_CALLBACKS, Callbacks, Conditions
+from iostudy.node.conditions import (
+    NO_CALLBACKS,
+    Callbacks,
+    Conditions,
+    Permission,
+    describe_account,
+)
 from iostudy.node.free_space import FreeSpace, require_space, smallest_free_space
 from iostudy.node.levels import lock_places
 from iostudy.node.local_block import LocalBlock
 from iostudy.node.member_speed import measure_members
-from iostudy.node.permission import Permission, describe_account
 from iostudy.node.service import ServiceRequest
 from iostudy.node.site import Site
 from iostudy.node.targets.driver import find_driver

@@ -18,7 +18,6 @@ from iostudy.persist import places
 from iostudy.persist.request import PersistRequest
 from iostudy.plugins import Mode
 from iostudy.results import recommendation as rule
-from iostudy.results.change_text import format_relative_interval
 from iostudy.results.comparisons import (
     ComparisonResult,
     compare_configurations,
@@ -31,7 +30,7 @@ from iostudy.settings.values import AS_FOUND
 from iostudy.study.combinations import Configuration
 from iostudy.study.mode import find_mode
 from iostudy.study.model import Study
-from iostudy.units import format_percent
+from iostudy.units import format_percent, format_relative_interval
 
 
 def select_settings(folder: Path, label: str | None, on: Sequence[str]) -> PersistRequest:

@@ -10,17 +10,19 @@ from pydantic import JsonValue
 
 from iostudy.ledger.given_up_workloads import GivenUpWorkload
 from iostudy.report.base import Span, finite
-from iostudy.results.change_text import (
-    format_change_ends,
-    format_relative_change,
-    format_relative_interval,
-)
 from iostudy.results.comparisons import FIRST_LEVELS
 from iostudy.study.combinations import Factor, find_labelling_factors
 from iostudy.study.mode import find_mode
 from iostudy.study.model import Study
 from iostudy.study.names import short_names
-from iostudy.units import format_rounded_size, format_seconds, format_significant
+from iostudy.units import (
+    format_change_ends,
+    format_relative_change,
+    format_relative_interval,
+    format_rounded_size,
+    format_seconds,
+    format_significant,
+)
 
 UNKNOWN = "–"
 _BYTES = "_bytes"

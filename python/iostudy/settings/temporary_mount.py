@@ -14,7 +14,7 @@ from iostudy.settings.change import ConflictPolicy, Record
 from iostudy.settings.commands import CommandError
 from iostudy.settings.identity import boot_id
 from iostudy.settings.mount_options import PROTECTION
-from iostudy.settings.mounting.point import require_empty, unmount
+from iostudy.settings.mounting.calls import require_empty, unmount_all
 
 _FUSE = "fuse"
 
@@ -80,7 +80,7 @@ class TemporaryMount:
             raise self._failed("mount(8) succeeded, but nothing is mounted there")
         if not self._is_own(found[-1]):
             mounted = f"{found[-1].filesystem} of {found[-1].source}"
-            unmount(self.point, self.source, lambda mount: mount == found[-1])
+            unmount_all(self.point, self.source, lambda mount: mount == found[-1])
             raise self._failed(f"the kernel calls it {mounted}: write that type")
         self._require_protection()
 
@@ -89,7 +89,7 @@ class TemporaryMount:
         mounts = (each for each in read_mounts() if each.point.is_relative_to(self.point))
         missing = {option for each in mounts for option in PROTECTION if option not in each.options}
         if missing:
-            unmount(self.point, self.source, self._is_own)
+            unmount_all(self.point, self.source, self._is_own)
             raise self._failed(f"mount(8) succeeded, but without {','.join(sorted(missing))}")
 
     def affected_resources(self) -> tuple[str, ...]:
@@ -103,7 +103,7 @@ class TemporaryMount:
         """
         if self.boot != boot_id():
             return ()
-        was_there = unmount(self.point, self.source, self._is_own)
+        was_there = unmount_all(self.point, self.source, self._is_own)
         if found := find_mounts_at(self.point):
             return self._leave(found[0], policy)
         return (f"{self.describe()}: unmounted",) if was_there else ()

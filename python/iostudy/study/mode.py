@@ -7,9 +7,8 @@ from collections.abc import Iterator
 from iostudy.plugins import Mode
 from iostudy.settings import catalog as settings
 from iostudy.study.combinations import Factor, FactorKind
-from iostudy.study.load_limit import LoadLimit
 from iostudy.study.model import Design, Study, WorkloadRequest
-from iostudy.study.sections import DecisionMode
+from iostudy.study.sections import DecisionMode, LoadLimit
 from iostudy.workloads import catalog
 
 MAX_NAMED = 3

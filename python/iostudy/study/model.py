@@ -28,11 +28,11 @@ from iostudy.study.combinations import (
     label_combinations,
 )
 from iostudy.study.fleet_nodes import FleetNodes
-from iostudy.study.load_limit import LoadLimit
 from iostudy.study.problems import KeyPath, ProblemCollector
 from iostudy.study.sections import (
     Decision,
     Goal,
+    LoadLimit,
     PrepareSection,
     Refusal,
     TelemetrySection,

@@ -32,7 +32,7 @@ from iostudy.study.study_file import (
     service_keys,
     study_file_type,
 )
-from iostudy.telemetry.block_requests import TRACING_COST_NOTE
+from iostudy.telemetry.summary import TRACING_COST_NOTE
 
 _NAMELESS = "study"
 

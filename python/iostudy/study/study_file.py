@@ -31,11 +31,11 @@ from iostudy.study.fields import (
     whole,
 )
 from iostudy.study.fleet_nodes import NodesValue
-from iostudy.study.load_limit import LoadLimit
 from iostudy.study.model import Design, WorkloadRequest
 from iostudy.study.problems import KeyPath, ProblemCollector
 from iostudy.study.sections import (
     Decision,
+    LoadLimit,
     PrepareSection,
     Refusal,
     TelemetrySection,

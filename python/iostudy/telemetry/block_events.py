@@ -13,9 +13,8 @@ from iostudy import _native
 from iostudy.errors import TrialError
 from iostudy.host.files import read_text
 from iostudy.host.mounts import Mount, parse_mount_id, read_mounts
-from iostudy.telemetry.block_requests import BlockRequests, Requests
 from iostudy.telemetry.recorder import Recorder, Telemetry
-from iostudy.telemetry.summary import Submitter
+from iostudy.telemetry.summary import BlockRequests, Requests, Submitter
 from iostudy.units import KIB
 
 Compact = Callable[[_native.Latencies], tuple[tuple[float, int], ...]]

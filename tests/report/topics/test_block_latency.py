@@ -12,7 +12,7 @@ from iostudy.ledger.rows import TrialRow
 from iostudy.report.render import json_, markdown
 from iostudy.report.values import Report
 from iostudy.study.sections import TelemetrySection
-from iostudy.telemetry.block_requests import BlockRequests, Requests
+from iostudy.telemetry.summary import BlockRequests, Requests
 from tests.json_schema import assert_conforms
 from tests.report.factory import (
     build_report,

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from iostudy import durable
 from iostudy.cli.study_runner import build_local_node
-from iostudy.node.permission import Permission
+from iostudy.node.conditions import Permission
 from iostudy.study.parser import parse
 from iostudy.study.privileges import adapt_to_user
 from iostudy_fleet.supervision.work_folder import WorkFolder

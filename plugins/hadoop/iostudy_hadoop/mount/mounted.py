@@ -20,7 +20,7 @@ from iostudy.host.mounts import Mount
 from iostudy.safe_path import ROOT_UID
 from iostudy.settings import commands, server_process
 from iostudy.settings.change import ConflictPolicy, Record
-from iostudy.settings.mounting.point import require_empty, unmount
+from iostudy.settings.mounting.calls import require_empty, unmount_all
 from iostudy_hadoop.existing.cluster import CONF_DIR
 from iostudy_hadoop.existing.mountable import HdfsDirectory
 from iostudy_hadoop.mount.options import MountOptions
@@ -104,7 +104,7 @@ class HdfsMount:
         """
         del policy
         was_served = server_process.kill(self._identity)
-        was_there = unmount(self.point, self.directory.uri, self._is_own) or was_served
+        was_there = unmount_all(self.point, self.directory.uri, self._is_own) or was_served
         return (f"{self.describe()}: unmounted",) if was_there else ()
 
     def _directory(self) -> dict[str, str]:

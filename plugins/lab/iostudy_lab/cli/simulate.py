@@ -27,7 +27,7 @@ def simulate(
     from iostudy.cli.study_runner import find_completed, print_existing_report, run_study
     from iostudy.execution.session import prepare_session
     from iostudy.folders import make_output_folder
-    from iostudy.node.permission import Permission
+    from iostudy.node.conditions import Permission
 
     form = choose_form(full=full, markdown=markdown, json=json)
     refuse_seed(seed, resume=resume)

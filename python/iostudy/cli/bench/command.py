@@ -22,9 +22,8 @@ from iostudy.diagnosis.bottleneck import Diagnosis
 from iostudy.diagnosis.context import collect_operating_points
 from iostudy.diagnosis.diagnose import diagnose
 from iostudy.errors import StudyError, UsageError
-from iostudy.node.conditions import Callbacks, Conditions
+from iostudy.node.conditions import Callbacks, Conditions, Permission
 from iostudy.node.local import LocalNode
-from iostudy.node.permission import Permission
 from iostudy.node.protocol import TrialResult
 from iostudy.node.service import ServiceRequest, find_service
 from iostudy.report.topics.diagnosis import build_trial_context

@@ -12,7 +12,7 @@ from iostudy.node.protocol import TrialResult
 from iostudy.report.base import Value, finite
 from iostudy.report.formatting import finite_values
 from iostudy.report.topics.diagnosis import DiagnosisReport, build_diagnosis
-from iostudy.telemetry.block_requests import BlockRequests, Requests
+from iostudy.telemetry.summary import BlockRequests, Requests
 from iostudy.workloads.definition import Figure, WorkloadDefinition
 from iostudy.workloads.measurement import Histogram
 from iostudy.workloads.native.latency import percentiles_us

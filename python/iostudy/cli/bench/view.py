@@ -19,7 +19,7 @@ from iostudy.node.protocol import TrialResult
 from iostudy.report.bars import format_bars
 from iostudy.report.section import TextTable
 from iostudy.report.topics.measurements import build_matrices
-from iostudy.telemetry.block_requests import BlockRequests, Requests
+from iostudy.telemetry.summary import BlockRequests, Requests
 from iostudy.units import (
     KIB,
     format_reading,

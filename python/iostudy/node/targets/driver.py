@@ -12,10 +12,10 @@ from typing import Any, Generic, TypeVar
 from iostudy import plugins
 from iostudy.errors import IostudyError, TargetError
 from iostudy.host import stack
+from iostudy.node.conditions import Permission
 from iostudy.node.free_space import FreeSpace
 from iostudy.node.level_warnings import find_level_warnings
 from iostudy.node.levels import Levels
-from iostudy.node.permission import Permission
 from iostudy.node.protocol import Node
 from iostudy.node.targets.storage import ScratchStorage
 from iostudy.settings.change import Change

@@ -8,8 +8,8 @@ from pathlib import Path
 
 from iostudy import plugins
 from iostudy.core import registered
+from iostudy.node.conditions import Permission
 from iostudy.node.free_space import FreeSpace
-from iostudy.node.permission import Permission
 from iostudy.node.targets.driver import TargetDriver
 from iostudy.node.targets.storage import ScratchStorage
 from iostudy.settings.definition import Reach

@@ -7,8 +7,8 @@ from pathlib import Path
 
 from iostudy.host import stack
 from iostudy.host.devices import BlockDevice
+from iostudy.node.conditions import Permission
 from iostudy.node.free_space import FreeSpace
-from iostudy.node.permission import Permission
 from iostudy.node.targets.driver import TargetDriver
 from iostudy.node.targets.storage import ScratchStorage
 from iostudy.settings import places

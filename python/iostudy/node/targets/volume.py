@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from iostudy.node.conditions import Permission
 from iostudy.node.free_space import FreeSpace
-from iostudy.node.permission import Permission
 from iostudy.node.targets.driver import TargetDriver
 from iostudy.node.targets.made_disks import ANY_LOOP_DEVICE, prepare_disks
 from iostudy.node.targets.scratch import is_mount_on, prepare_device

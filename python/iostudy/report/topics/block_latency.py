@@ -18,7 +18,7 @@ from iostudy.report.topics.telemetry import (
     rename_tested_device,
 )
 from iostudy.study.model import Study
-from iostudy.telemetry.block_requests import Operation, Requests
+from iostudy.telemetry.summary import Operation, Requests
 from iostudy.units import format_percent
 from iostudy.workloads.native.latency import percentiles_us, pool_histograms
 

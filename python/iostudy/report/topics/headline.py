@@ -17,7 +17,7 @@ from iostudy.report.topics.verdicts import (
     format_change_size,
     list_verdicts,
 )
-from iostudy.results.change_text import is_ratio
+from iostudy.units import is_ratio
 
 if TYPE_CHECKING:
     from iostudy.report.values import WorkloadReport

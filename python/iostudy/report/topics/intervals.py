@@ -29,8 +29,7 @@ from iostudy.report.topics.verdicts import (
     format_verdict,
     list_verdicts,
 )
-from iostudy.results.change_text import LARGEST_CHANGE, LARGEST_RATIO
-from iostudy.units import format_percent
+from iostudy.units import LARGEST_CHANGE, LARGEST_RATIO, format_percent
 
 if TYPE_CHECKING:
     from iostudy.report.values import Report, WorkloadReport

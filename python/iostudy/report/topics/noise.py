@@ -14,7 +14,6 @@ from iostudy.report.base import OnWorkload, Span, Value, build_span, finite
 from iostudy.report.formatting import MOST_BLOCKS, UNKNOWN, join_words
 from iostudy.report.section import Section, make_table
 from iostudy.results import power
-from iostudy.results.change_text import LARGEST_CHANGE
 from iostudy.results.comparisons import ComparisonResult
 from iostudy.results.noise_causes import (
     NoiseCause,
@@ -23,6 +22,7 @@ from iostudy.results.noise_causes import (
 )
 from iostudy.study.model import Study
 from iostudy.units import (
+    LARGEST_CHANGE,
     format_percent,
     format_percent_interval,
     format_seconds,

@@ -19,8 +19,8 @@ from iostudy.report.formatting import (
     name_configuration,
 )
 from iostudy.report.topics.verdicts import Result, format_change, format_change_size, list_verdicts
-from iostudy.results.change_text import is_ratio
 from iostudy.study.model import Study
+from iostudy.units import is_ratio
 
 if TYPE_CHECKING:
     from iostudy.report.values import WorkloadReport

@@ -28,12 +28,11 @@ from iostudy.report.formatting import (
     format_figure,
 )
 from iostudy.report.section import TextTable
-from iostudy.results.change_text import LARGEST_CHANGE, format_tenths, is_ratio
 from iostudy.results.comparisons import ComparisonResult, Run, select_figures
 from iostudy.results.recommendation import is_met_guard
 from iostudy.study.mode import find_mode
 from iostudy.study.model import Study
-from iostudy.units import format_percent
+from iostudy.units import LARGEST_CHANGE, format_percent, format_tenths, is_ratio
 from iostudy.workloads.definition import Figure
 
 if TYPE_CHECKING:

@@ -13,12 +13,14 @@ from __future__ import annotations
 import ctypes
 import errno
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from collections.abc import Set as AbstractSet
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from iostudy.host.mounts import Mount, parse_mount_id
+from iostudy.errors import RestoreError, TargetError
+from iostudy.host.mounts import Mount, find_mounts_at, parse_mount_id
+from iostudy.safe_path import open_directory
 from iostudy.settings.mount_options import ON, split_option
 
 _MS_REMOUNT = 32
@@ -236,3 +238,46 @@ def _warnings(log: int) -> str:
             if int(prefix.split(",")[0]) & _SEVERITY_BITS <= _WARNING:
                 messages.append(text.splitlines()[0])
     return "; ".join(messages)
+
+
+def require_empty(point: Path) -> Path:
+    """Return the path without links; TargetError unless it is an empty, unmounted directory."""
+    try:
+        real = point.resolve(strict=True)
+        found = "files are in it" if any(real.iterdir()) else ""
+    except OSError as error:
+        found = error.strerror or str(error)
+    else:
+        if find_mounts_at(real):
+            found = "it is a mount point"
+    if found:
+        raise TargetError(
+            "an empty directory to mount on",
+            found=found,
+            where=str(point),
+            remedy="make a new directory; `findmnt` lists the mounts",
+        )
+    return real
+
+
+def unmount_all(point: Path, source: str, is_own: Callable[[Mount], bool]) -> bool:
+    """Unmount the own mounts of a point, also while files are open; return whether there was one.
+
+    RestoreError if another mount lies over them, or the kernel refuses.
+    """
+    was_there = False
+    while any(map(is_own, found := find_mounts_at(point))):
+        was_there = True
+        try:
+            if not is_own(found[-1]):
+                raise OSError("another mount lies over it")
+            with open_directory(point.parent) as parent:
+                unmount(parent, point.name, lazy=True)
+        except OSError as error:
+            raise RestoreError(
+                f"to unmount {source}",
+                found=error.strerror or str(error),
+                where=str(point),
+                remedy="see `findmnt`; `iostudy restore` tries again",
+            ) from error
+    return was_there

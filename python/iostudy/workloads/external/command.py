@@ -18,16 +18,18 @@ from iostudy.safe_path import ROOT_UID
 from iostudy.units import format_rounded_size
 from iostudy.workloads.definition import Figure, WorkloadDefinition
 from iostudy.workloads.external import device_windows, program
-from iostudy.workloads.external.assignments import (
-    format_assignments,
-    parse_assignments,
-    parse_text,
-)
 from iostudy.workloads.external.extract import Extract
 from iostudy.workloads.external.program import Program, ProgramResult
 from iostudy.workloads.file_removal import empty
 from iostudy.workloads.measurement import BYTES, Measurement
-from iostudy.workloads.option_types import Options, Seconds, Size
+from iostudy.workloads.option_types import (
+    Options,
+    Seconds,
+    Size,
+    format_assignments,
+    parse_assignments,
+    parse_text,
+)
 from iostudy.workloads.tick import Tick, continue_run
 from iostudy.workloads.windows import SteadyRun, Window
 from iostudy.workloads.workload import Place, TargetPaths, Workload

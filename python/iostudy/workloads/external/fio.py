@@ -16,14 +16,13 @@ from iostudy.units import format_seconds
 from iostudy.workloads.core_errors import translate_core_errors
 from iostudy.workloads.definition import Figure, WorkloadDefinition, fixed_figures
 from iostudy.workloads.external import fio_job, fio_report, program
-from iostudy.workloads.external.assignments import format_assignments, parse_assignments
 from iostudy.workloads.external.device_windows import steady_program
 from iostudy.workloads.external.fio_job import JobFile
 from iostudy.workloads.external.fio_report import FioReport, NoReportError
 from iostudy.workloads.external.program import Program, ProgramResult
 from iostudy.workloads.file_removal import empty
 from iostudy.workloads.measurement import BYTES, Measurement
-from iostudy.workloads.option_types import Options, Seconds
+from iostudy.workloads.option_types import Options, Seconds, format_assignments, parse_assignments
 from iostudy.workloads.page_cache import drop_folder
 from iostudy.workloads.windows import SteadyRun
 from iostudy.workloads.workload import Place, TargetPaths, Workload
