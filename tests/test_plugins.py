@@ -17,11 +17,13 @@ import pytest
 from iostudy import plugins
 from iostudy.cli.mode_text import ModeText
 from iostudy.core import registered
-from iostudy.errors import UsageError
+from iostudy.errors import RestoreError, UsageError
 from iostudy.execution.strategies import Strategy
 from iostudy.node.service import ServiceDefinition
+from iostudy.persist.formats import PluginFormat
 from iostudy.plugins import API, Command, Mode, Plugin, installed
 from iostudy.report.plugin_topics import Topic
+from iostudy.settings.kinds import rebuild_change
 from iostudy.study.mode import TRIALS, WINDOWS
 from iostudy.study.parser import parse
 from iostudy.study.study_file import DesignKey, ServiceKey
@@ -72,6 +74,29 @@ def test_every_reference_is_what_it_says():
             assert isinstance(plugins.load(plugin.sections[name]), ServiceKey)
 
 
+def test_every_reference_of_settings_and_of_a_journal_is_what_it_says():
+    """A change of HDFS's mount could not be undone: its class had moved."""
+    for plugin in registered():
+        for ref in plugin.formats.values():
+            assert isinstance(plugins.load(ref), PluginFormat)
+        for kind, ref in chain(plugin.changes.items(), plugin.owners.items()):
+            undo = plugins.load(ref)
+            assert undo.kind == kind
+            assert callable(undo.from_record)
+        for ref in chain(plugin.settings.values(), plugin.kinds.values(), plugin.disks.values()):
+            assert plugins.load(ref) is not None
+        assert all(callable(plugins.load(ref)) for ref in plugin.checks)
+
+
+def test_a_broken_plugin_keeps_no_other_change_from_being_undone(monkeypatch: pytest.MonkeyPatch):
+    """Its error ended the whole recovery."""
+    broken = EntryPoint("lab", "missing_module:PLUGIN", plugins.GROUP)
+    monkeypatch.setattr(plugins, "_entries", lambda: (broken,))
+    with pytest.raises(RestoreError) as caught:
+        rebuild_change("modelled-drive", {})
+    assert "iostudy[lab]" in caught.value.remedy
+
+
 @pytest.mark.parametrize("mode", [TRIALS, WINDOWS])
 def test_every_reference_of_a_mode_is_what_it_says(mode: Mode):
     check_mode(mode)
@@ -97,6 +122,7 @@ def test_a_plugin_has_the_version_of_the_core_and_needs_it(file: Path):
 
 
 def test_a_workload_of_a_missing_plugin_names_what_to_install(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(plugins, "_entries", lambda: ())
     monkeypatch.setattr(plugins, "installed", lambda: ())
     text = (
         "question: q?\ntarget: /tmp\nfactors: {workload.jobs: [1, 2]}\nworkloads: [root-events]\n"

@@ -247,7 +247,7 @@ def find_missing(word: str) -> str:
     named = (plugin for plugin, words in _WORDS.items() if word in words)
     begun = (plugin for plugin, begin in _BEGINNINGS.items() if word.startswith(begin))
     name = next(chain(named, begun), None)
-    is_missing = name is not None and name not in {plugin.name for plugin in installed()}
+    is_missing = name is not None and name not in {plugin.name for plugin in list_usable()}
     text = f"pip install 'iostudy[{name}]', the package iostudy-{name}, or `make extras` in a clone"
     return text if is_missing else ""
 

@@ -6,8 +6,9 @@ import argparse
 import importlib
 import pkgutil
 import sys
+from pathlib import Path
 
-from tests import attack
+from tests import attack, plugins
 from tests.attack.campaign import AttackCount
 
 _FRAMEWORK = ("campaign", "in_namespace", "__main__")
@@ -23,7 +24,7 @@ def main() -> int:
     arguments = parser.parse_args()
     counts: list[AttackCount] = []
     for name in arguments.campaigns or names():
-        module = importlib.import_module(f"tests.attack.{name}")
+        module = importlib.import_module(names()[name])
         counts += module.run(arguments.seconds, arguments.seed)
         print(f"{name}: done", file=sys.stderr)
     for count in counts:
@@ -35,10 +36,15 @@ def main() -> int:
     return 1 if failures else 0
 
 
-def names() -> list[str]:
-    """The campaigns there are: the modules of this folder that are neither framework nor tests."""
-    modules = (module.name for module in pkgutil.iter_modules(attack.__path__))
-    return [name for name in modules if name not in _FRAMEWORK and not name.startswith("test_")]
+def names() -> dict[str, str]:
+    """Return the modules of campaigns by name: those of this folder, and `attack` of a plugin."""
+    modules = [module.name for module in pkgutil.iter_modules(attack.__path__)]
+    own = [name for name in modules if name not in _FRAMEWORK and not name.startswith("test_")]
+    of_plugins = [path.parent.name for path in Path(plugins.__path__[0]).glob("*/attack.py")]
+    return {
+        **{name: f"tests.attack.{name}" for name in own},
+        **{name: f"tests.plugins.{name}.attack" for name in sorted(of_plugins)},
+    }
 
 
 if __name__ == "__main__":

@@ -12,6 +12,6 @@ from tests.attack.__main__ import names
 @pytest.mark.all_plugins
 def test_every_campaign_can_be_run() -> None:
     """A helper among the campaigns ended ``make attack`` before it printed its counts."""
-    assert names()
-    for name in names():
-        assert callable(importlib.import_module(f"tests.attack.{name}").run)
+    assert {"hadoop", "studies"} <= set(names())
+    for module in names().values():
+        assert callable(importlib.import_module(module).run)

@@ -7,7 +7,6 @@ from pathlib import Path
 from iostudy.plugins import Command, Plugin
 
 _WORKLOADS = "iostudy_hadoop.workloads"
-_CLUSTERS = "iostudy_hadoop.changes"
 _MOUNT_SETTINGS = "iostudy_hadoop.mount.kind"
 
 PLUGIN = Plugin(
@@ -45,9 +44,9 @@ PLUGIN = Plugin(
         "hadoop": "iostudy_hadoop.properties.kind:KIND",
     },
     changes={
-        "hadoop-cluster": f"{_CLUSTERS}.started_cluster:StartedCluster",
-        "hdfs-folder": f"{_CLUSTERS}.hdfs_folder:HdfsFolder",
-        "hdfs-mount": f"{_CLUSTERS}.hdfs_mount:HdfsMount",
+        "hadoop-cluster": "iostudy_hadoop.started_cluster:StartedCluster",
+        "hdfs-folder": "iostudy_hadoop.hdfs_folder:HdfsFolder",
+        "hdfs-mount": "iostudy_hadoop.mount.mounted:HdfsMount",
     },
     owners={"hdfs-mount-settings": f"{_MOUNT_SETTINGS}:HdfsMountSettings"},
     sections={"hadoop": "iostudy_hadoop.study.section:KEY"},

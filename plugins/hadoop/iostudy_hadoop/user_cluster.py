@@ -14,13 +14,13 @@ from iostudy.settings.transaction.journal import JournalMode
 from iostudy.settings.transaction.locks import lock_directory
 from iostudy.settings.transaction.recovery import Recovery, restore_kinds
 from iostudy.settings.transaction.transaction import Transaction, UndoResult
-from iostudy_hadoop.changes.started_cluster import StartedCluster
 from iostudy_hadoop.local import persistence, status
 from iostudy_hadoop.local.cluster import LocalCluster
 from iostudy_hadoop.local.daemon import log_end
 from iostudy_hadoop.shell import Shell
 from iostudy_hadoop.software import artifacts, java
 from iostudy_hadoop.spec import ClusterSpec
+from iostudy_hadoop.started_cluster import StartedCluster
 
 WORK_FOLDER = "/tmp"
 """A folder that a study or a bench can be given as its target, as most clusters have one."""

@@ -12,7 +12,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from iostudy.errors import StudyError, TargetError
+from iostudy.errors import StudyError, TargetError, UsageError
 from iostudy.plugins import installed, require_plugin_of
 from iostudy.study.model import Study
 from iostudy.study.names import require_known
@@ -28,14 +28,24 @@ FULL = "full"
 
 
 def names() -> tuple[str, ...]:
-    """The names of the files of ready-made studies, also of plugins."""
+    """Return the names of the files of ready-made studies, also of plugins."""
     return tuple(sorted(_files()))
 
 
 @cache
 def _files() -> Mapping[str, Path]:
-    folders = (FOLDER, *(plugin.studies for plugin in installed() if plugin.studies))
-    return {path.stem: path for folder in folders for path in folder.glob("*.yaml")}
+    files = {path.stem: path for path in FOLDER.glob("*.yaml")}
+    for plugin in installed():
+        for path in plugin.studies.glob("*.yaml") if plugin.studies else ():
+            if path.stem in files:
+                raise UsageError(
+                    "ready-made studies with names of their own",
+                    found=f"the name {path.stem} of {files[path.stem]}",
+                    where=str(path),
+                    remedy=f"rename it, or remove the plugin: pip uninstall iostudy-{plugin.name}",
+                )
+            files[path.stem] = path
+    return files
 
 
 def find_size(name: str, size: str) -> str | None:

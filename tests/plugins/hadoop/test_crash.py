@@ -20,7 +20,7 @@ VICTIM = """\
 import os, signal, sys
 from pathlib import Path
 from iostudy_hadoop.existing.cluster import ExistingCluster, find
-from iostudy_hadoop.changes.hdfs_folder import HdfsFolder
+from iostudy_hadoop.hdfs_folder import HdfsFolder
 from iostudy.settings.transaction.transaction import Transaction
 cluster = ExistingCluster(find("hdfs:///bench"), Path(sys.argv[1]))
 with Transaction() as transaction:

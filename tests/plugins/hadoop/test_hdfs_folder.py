@@ -16,10 +16,10 @@ from iostudy.settings.change import ConflictPolicy
 from iostudy.settings.transaction.journal import Journal, JournalMode
 from iostudy.settings.transaction.recovery import restore_all, restore_stale
 from iostudy.settings.transaction.transaction import Transaction
-from iostudy_hadoop.changes.hdfs_folder import HdfsFolder
 from iostudy_hadoop.conf.configuration import HadoopConfiguration
 from iostudy_hadoop.existing.cluster import Access, ExistingCluster
 from iostudy_hadoop.existing.namenodes import Hdfs, NameNode
+from iostudy_hadoop.hdfs_folder import HdfsFolder
 from iostudy_hadoop.shell import Shell
 from iostudy_hadoop.software.artifacts import Distribution
 from iostudy_hadoop.software.java import Java

@@ -17,10 +17,10 @@ from iostudy.settings import kinds
 from iostudy.settings.transaction.journal import Journal, JournalMode
 from iostudy.settings.transaction.recovery import restore_kinds, restore_stale
 from iostudy_hadoop import processes, user_cluster
-from iostudy_hadoop.changes.started_cluster import StartedCluster
 from iostudy_hadoop.local import persistence
 from iostudy_hadoop.local.cluster import LocalCluster
 from iostudy_hadoop.local.layout import ClusterLayout
+from iostudy_hadoop.started_cluster import StartedCluster
 from tests.plugins.hadoop.clusters import layout
 
 

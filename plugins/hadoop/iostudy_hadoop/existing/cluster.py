@@ -115,7 +115,7 @@ class ExistingCluster:
     """The protocol's Cluster for a cluster that iostudy neither starts nor stops.
 
     ``home`` is a local folder for the jobs' site files. ``base`` has the properties that all
-    configurations of the study share. `iostudy_hadoop.changes.hdfs_folder` creates and
+    configurations of the study share. `iostudy_hadoop.hdfs_folder` creates and
     removes the HDFS folder.
     """
 

@@ -11,14 +11,14 @@ from iostudy.line_handler import LineHandler, ignore_line
 from iostudy.node.service import ServiceDefinition
 from iostudy.study.combinations import Factor
 from iostudy.study.targets.target import Target
-from iostudy_hadoop.changes.hdfs_folder import HdfsFolder
-from iostudy_hadoop.changes.started_cluster import StartedCluster
 from iostudy_hadoop.existing import cluster as existing
 from iostudy_hadoop.existing.cluster import ExistingCluster
+from iostudy_hadoop.hdfs_folder import HdfsFolder
 from iostudy_hadoop.local.cluster import LocalCluster
 from iostudy_hadoop.service.clusters import ClusterChange, ClusterRequest, needs_restarts
 from iostudy_hadoop.software import artifacts, java
 from iostudy_hadoop.spec import ClusterSpec
+from iostudy_hadoop.started_cluster import StartedCluster
 
 _CLUSTER_FOLDER = "cluster"
 

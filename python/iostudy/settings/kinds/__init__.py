@@ -2,7 +2,7 @@
 
 A new kind of setting is a file in `definitions` with a line in `iostudy.settings.catalog`, and a
 file here with a line in `_CORE` and one for what a journal may hold: in `_OWNERS` if it is made of
-attributes, else in `_CHANGES`. A plugin registers the same.
+attributes, else in `_CHANGES`. A plugin registers the same as `kinds`, `owners` and `changes`.
 """
 
 from __future__ import annotations

@@ -8,13 +8,13 @@ import pytest
 
 from iostudy.study.targets.directories import DirectoryTarget
 from iostudy.study.targets.loopback import LoopbackTarget
-from iostudy_hadoop.changes.hdfs_folder import HdfsFolder
-from iostudy_hadoop.changes.started_cluster import StartedCluster
+from iostudy_hadoop.hdfs_folder import HdfsFolder
 from iostudy_hadoop.service import request as cluster_request
 from iostudy_hadoop.service.request import build_cluster_request
 from iostudy_hadoop.software.artifacts import Distribution
 from iostudy_hadoop.software.java import Java
 from iostudy_hadoop.spec import ClusterSpec
+from iostudy_hadoop.started_cluster import StartedCluster
 from iostudy_hadoop.study.target import HdfsTarget
 
 SPEC = ClusterSpec(datanodes=2, version="3.4.2", properties={"dfs.replication": "2"})

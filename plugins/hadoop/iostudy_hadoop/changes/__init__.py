@@ -1,1 +1,0 @@
-"""Hadoop clusters as reversible changes of the host."""
