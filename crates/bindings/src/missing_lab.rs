@@ -4,10 +4,20 @@ use pyo3::exceptions::PyAttributeError;
 use pyo3::prelude::*;
 use pyo3::types::IntoPyDict;
 
+const NAMES: [&str; 7] = [
+    "DriveModel",
+    "MrBenchModel",
+    "RunningDrive",
+    "SimulatedDisk",
+    "TraceReplay",
+    "TraceReplayResult",
+    "serve_drive",
+];
+
 /// Called by Python for each name that the module does not have.
 #[pyfunction]
 pub fn __getattr__(py: Python<'_>, name: &str) -> PyResult<()> {
-    if name.starts_with('_') {
+    if !NAMES.contains(&name) {
         return Err(PyAttributeError::new_err(name.to_owned()));
     }
     let details = [
