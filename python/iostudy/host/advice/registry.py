@@ -5,13 +5,13 @@ from __future__ import annotations
 from iostudy.host.advice import (
     alignment,
     conflicts,
+    filesystems,
     memory,
     nfs,
     open_files,
     queue,
     raid,
     scheduler,
-    space,
     targets,
     write_cache,
 )
@@ -20,7 +20,7 @@ from iostudy.host.advice.finding import AdviceRule, DoctorFinding
 
 RULES: tuple[AdviceRule, ...] = (
     *targets.RULES,
-    *space.RULES,
+    *filesystems.RULES,
     *raid.RULES,
     *raid.MEMBER_RULES,
     *write_cache.RULES,
@@ -31,7 +31,7 @@ RULES: tuple[AdviceRule, ...] = (
     *memory.RULES,
     *scheduler.RULES,
     *queue.RULES,
-    *space.ATIME_RULES,
+    *filesystems.ATIME_RULES,
     *conflicts.RULES,
 )
 """In report order: first the problems that make measurements useless or unsafe."""
