@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from iostudy_hadoop.fake import FakeCluster
+from tests.plugins.hadoop.fake import FakeCluster
 
 
 def test_program_files_are_the_jars_and_those_of_java(tmp_path: Path) -> None:

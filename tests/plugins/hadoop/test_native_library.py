@@ -11,7 +11,7 @@ import pytest
 from iostudy.errors import ClusterError
 from iostudy_hadoop import native_library
 from iostudy_hadoop.client import Client
-from iostudy_hadoop.fake import FakeCluster
+from tests.plugins.hadoop.fake import FakeCluster
 
 pytestmark = pytest.mark.child
 

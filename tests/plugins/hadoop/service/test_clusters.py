@@ -29,10 +29,10 @@ from iostudy.workloads.native import dfsio
 from iostudy.workloads.workload import Place, Workload
 from iostudy_hadoop import native_library
 from iostudy_hadoop.client import Client
-from iostudy_hadoop.fake import FakeCluster
 from iostudy_hadoop.service.clusters import ClusterRequest, needs_restarts
 from iostudy_hadoop.spec import ClusterSpec
 from iostudy_hadoop.study.target import HdfsTarget
+from tests.plugins.hadoop.fake import FakeCluster
 
 BLOCKSIZE, HANDLERS = "hadoop.dfs.blocksize", "hadoop.dfs.datanode.handler.count"
 READ_AHEAD = "hadoop.dfs.datanode.readahead.bytes"
