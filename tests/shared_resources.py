@@ -23,6 +23,7 @@ from iostudy.settings.transaction.state import STATE_DIR
 RESOURCES = {
     "host": "sysctls, huge pages and configuration files of the host",
     "hadoop": "memory and processors for the daemons of a cluster",
+    "trace": "instances of the kernel's tracing, which tests of iostudy list",
 }
 """Resources of the host that one test at a time may use, with their content."""
 
@@ -30,6 +31,7 @@ FIXTURE_RESOURCES = {
     "new_cluster": "hadoop",
     "hadoop_cluster": "hadoop",
     "hdfs": "hadoop",
+    "tracing": "trace",
 }
 """Fixture -> the resource that it uses."""
 
