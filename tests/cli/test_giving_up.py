@@ -25,7 +25,7 @@ LIMITED = """\
 question: Which?
 target: .
 factors: {workload.record_size: [1MiB, 64KiB]}
-workloads: [{dfsio-read: {files: 1, size: 1MiB}}]
+workloads: [{dfsio-read: {files: 1, size: 16MiB}}]
 decide: {margin: 99%, risk: 49%, blocks: [3, 3]}
 validity: {foreign_cpu: 1%, attempts: 1}
 """
@@ -34,9 +34,16 @@ validity: {foreign_cpu: 1%, attempts: 1}
 @contextmanager
 def busy() -> Iterator[None]:
     """Other programs that compute on every core."""
-    command = [sys.executable, "-c", "while True: pass"]
-    processes = [subprocess.Popen(command) for _ in range(os.cpu_count() or 1)]
+    compute = "print(flush=True)\nwhile True: pass"
+    processes = [
+        subprocess.Popen([sys.executable, "-c", compute], stdout=subprocess.PIPE)
+        for _ in range(os.cpu_count() or 1)
+    ]
     try:
+        for process in processes:
+            assert process.stdout is not None
+            with process.stdout as begun:
+                begun.readline()
         yield
     finally:
         for process in processes:
@@ -65,13 +72,13 @@ def test_a_workload_that_fails_under_one_configuration_ends_in_3_with_the_report
     assert sleeps["results"][1]["blocks"] >= 3
 
 
-@pytest.mark.child
+@pytest.mark.process  # a child of these tests is foreign to it
 def test_a_limit_that_is_never_met_is_no_error_and_a_resumption_tries_again(program):
     program.write(LIMITED)
     with busy():
         done = program.run_study()
     assert done.returncode == 0, done.stderr
-    assert "is given up in block 1" in done.stderr
+    assert "is given up in block 1" in done.stderr, done.stderr
     assert "given up in block 1: none of 1 attempts counts" in " ".join(done.stdout.split())
     reason = report(program)["given_up"][0]["reason"]
     assert re.search(r"other processes took .* by \S+ \(pid \d+\)", reason)
@@ -81,7 +88,7 @@ def test_a_limit_that_is_never_met_is_no_error_and_a_resumption_tries_again(prog
     assert {trial["attempt"] for trial in report(program)["trials"]} == {1, 2}
 
 
-@pytest.mark.child
+@pytest.mark.process  # as above
 def test_without_limits_every_trial_counts_on_a_busy_machine(program):
     program.write(LIMITED[: LIMITED.index("validity")])
     with busy():

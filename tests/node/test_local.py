@@ -293,7 +293,7 @@ def durable_writes():
 @contextmanager
 def other_writer(folder):
     """A process that is no descendant of this one, and writes durably to a file."""
-    command = f"dd if=/dev/zero of={folder}/other bs=64k count=1000000 oflag=direct,dsync"
+    command = f"dd if=/dev/zero of={folder}/other bs=4k count=1000000 oflag=direct,dsync"
     started = subprocess.check_output(["sh", "-c", f"{command} >&- 2>&- & echo $!"], text=True)
     pid = int(started)
     try:
