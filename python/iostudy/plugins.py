@@ -125,7 +125,7 @@ class Plugin:
     - ``changes``: references of classes that undo a change, by their kind in a journal
     - ``owners``: references of classes that own attributes, by their kind in a journal
     - ``disks``: references of functions that prepare disks, by the word that a target has for them
-    - ``targets``: references of each `TargetKey` (``iostudy.study.targets.section``) by its key or
+    - ``targets``: references of each `TargetKey` (``iostudy.study.targets.target``) by its key or
       the beginning of its text
     - ``mounts``: references of each `MountKind` (``iostudy.study.targets.target``) by the
       beginning of what is mounted

@@ -1,10 +1,8 @@
 //! Removal of a directory tree.
 
 use std::ffi::OsStr;
-use std::io;
 use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt;
-use std::panic::resume_unwind;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::{iter, thread};
@@ -13,8 +11,9 @@ use iostudy_files::{open, open_at};
 use rustix::fs::{AtFlags, Dir, OFlags, rmdir, unlinkat};
 use rustix::io::Errno;
 
-use crate::error::{Error, Fault, OperationError};
+use crate::error::{Error, Fault, Halt, OperationError};
 use crate::executor::DIRECTORY;
+use crate::operation_timer::Worker;
 
 /// Symbolic links are never followed.
 const DIRECTORY_NOFOLLOW: OFlags = DIRECTORY.union(OFlags::NOFOLLOW);
@@ -121,23 +120,17 @@ fn in_parallel<T: Sync, R: Send>(
 ) -> Result<Vec<R>, Error> {
     let queue = Mutex::new(items.iter());
     let next = || queue.lock().unwrap_or_else(PoisonError::into_inner).next();
-    let run = || {
-        iter::from_fn(next)
-            .map(&work)
-            .collect::<Result<Vec<_>, _>>()
+    let run = |worker: &Worker| {
+        let done = iter::from_fn(next).map(|item| {
+            worker.check_stop()?;
+            Ok(work(item)?)
+        });
+        done.collect::<Result<Vec<_>, Halt>>()
     };
-    let threads = thread::available_parallelism().map_err(Error::Thread)?;
-    thread::scope(|scope| {
-        let others = (1..threads.get().min(items.len()))
-            .map(|_| thread::Builder::new().spawn_scoped(scope, run))
-            .collect::<io::Result<Vec<_>>>()
-            .map_err(Error::Thread)?;
-        let mut done = run()?;
-        for other in others {
-            done.extend(other.join().unwrap_or_else(|panic| resume_unwind(panic))?);
-        }
-        Ok(done)
-    })
+    let processors = thread::available_parallelism().map_err(Error::Thread)?;
+    let threads = processors.get().min(items.len());
+    let done = iostudy_worker_pool::run(threads, run, &mut |_| true)?;
+    Ok(done.into_iter().flatten().collect())
 }
 
 fn ignore_missing<T>(done: Result<T, Errno>) -> Result<Option<T>, Errno> {

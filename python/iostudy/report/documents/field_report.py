@@ -66,7 +66,7 @@ class RepeatedItem:
                 selected = [
                     own for own in table.results if own.configuration in item.configurations
                 ]
-                if selected and self.item.workload in ("", table.workload):
+                if selected and item.workload in ("", table.workload):
                     changes = "; ".join(map(_describe_result, selected))
                     against = f"against {table.results[0].configuration}"
                     yield f"{table.figure.name} of {table.workload} {against}: {changes}."

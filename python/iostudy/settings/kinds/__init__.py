@@ -163,5 +163,6 @@ def rebuild_change(kind: str, record: Record) -> Change:
             found="a kind or a record that this version of iostudy does not know",
             where="the journal",
             remedy=plugins.find_missing(kind)
+            or (error.remedy if isinstance(error, UsageError) else "")
             or "run `iostudy restore` of the version that made the change",
         ) from error

@@ -50,11 +50,10 @@ impl SimulatedDisk {
             chunk_sectors: own.2,
             balances_reads: own.3,
         });
-        let last = last.map(|own| own.parameters().clone());
-        let sizes = [Some(&drive), last.as_ref()];
-        let sizes = sizes.into_iter().flatten();
-        let smallest = sizes.map(|own| Drive::new(own.clone()).blocks()).min();
-        let blocks = layout.capacity(smallest.unwrap_or(0));
+        let last = last.map(|model| model.parameters().clone());
+        let count = |parameters: &Parameters| Drive::new(parameters.clone()).blocks();
+        let smallest = last.iter().map(count).fold(count(&drive), u64::min);
+        let blocks = layout.capacity(smallest);
         Self {
             drive,
             last,
