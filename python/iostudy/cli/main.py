@@ -187,7 +187,7 @@ def require_utf8(command: str | None, arguments: Sequence[str]) -> None:
 
 
 def require_resources(command: str | None) -> None:
-    """ResourceError where a limit would end one of STATISTICS_COMMANDS without an error of its own."""
+    """ResourceError where a limit would end one of these commands without an error."""
     if command not in STATISTICS_COMMANDS:
         return
     cpus = len(os.sched_getaffinity(0))

@@ -18,7 +18,6 @@ from iostudy.report.topics.reference import (
     format_published_value,
 )
 from iostudy.report.topics.verdicts import (
-    Result,
     format_change,
     format_value,
     format_verdict,
@@ -67,7 +66,10 @@ class RepeatedItem:
                     own for own in table.results if own.configuration in item.configurations
                 ]
                 if selected and item.workload in ("", table.workload):
-                    changes = "; ".join(map(_describe_result, selected))
+                    changes = "; ".join(
+                        f"{own.configuration} {format_change(own)} ({format_verdict(own)})"
+                        for own in selected
+                    )
                     against = f"against {table.results[0].configuration}"
                     yield f"{table.figure.name} of {table.workload} {against}: {changes}."
 
@@ -99,10 +101,6 @@ def _summarize(report: Report) -> Iterator[str]:
     for table in list_verdicts(report.workloads)[: 0 if "[" in report.headline else 1]:
         changes = (f"{own.configuration} {format_change(own)}" for own in table.results[1:4])
         yield f"{table.figure.name} of {table.workload}: {'; '.join(changes)}."
-
-
-def _describe_result(result: Result) -> str:
-    return f"{result.configuration} {format_change(result)} ({format_verdict(result)})"
 
 
 def build_field_report(name: str, items: Sequence[RepeatedItem]) -> Document:
