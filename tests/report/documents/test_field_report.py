@@ -26,9 +26,14 @@ def test_an_item_is_answered_by_the_headline_if_it_asks_for_nothing_else() -> No
 def test_an_item_is_answered_by_the_verdicts_that_it_asks_for() -> None:
     text = answer(configurations=("bfq",))
     assert text.startswith("aggregate of dfsio-write against none: bfq -")
-    assert text.endswith(" (worse by at least the margin).")
+    assert text.endswith(", worse by at least the margin.")
     assert "kyber" not in text
     assert answer(configurations=("bfq",), workload="other") == answer()
+
+
+def test_a_study_that_failed_says_why() -> None:
+    failed = RepeatedItem(PublishedItem(item="?"), "x", "the drive was late", REPORT, failed=True)
+    assert failed.answer == f"{answer()} It did not end as planned: the drive was late."
 
 
 def test_an_item_is_answered_by_the_figures_that_it_asks_for() -> None:

@@ -48,7 +48,8 @@ class RepeatedItem:
         """The answer of the study with its interval; without one the reason."""
         if self.report is None:
             return f"{'failed' if self.failed else 'not on this machine, because'} {self.note}"
-        return " ".join(tuple(self._answers(self.report)) or tuple(_summarize(self.report)))
+        end = (f"It did not end as planned: {self.note}.",) if self.failed else ()
+        return " ".join((*(tuple(self._answers(self.report)) or _summarize(self.report)), *end))
 
     def _answers(self, report: Report) -> Iterator[str]:
         """Yield what the item asks for: a part of the report, own figures or some verdicts."""
@@ -67,7 +68,7 @@ class RepeatedItem:
                 ]
                 if selected and item.workload in ("", table.workload):
                     changes = "; ".join(
-                        f"{own.configuration} {format_change(own)} ({format_verdict(own)})"
+                        f"{own.configuration} {format_change(own)}, {format_verdict(own)}"
                         for own in selected
                     )
                     against = f"against {table.results[0].configuration}"
