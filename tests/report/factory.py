@@ -12,9 +12,9 @@ from iostudy.analysis.verdict import Verdict
 from iostudy.ledger.rows import SamplesFile, StudyRow, TrialRow, TrialStatus
 from iostudy.report import build
 from iostudy.report.base import Span
-from iostudy.report.recorded_study import RecordedStudy
 from iostudy.report.topics.verdicts import Result
 from iostudy.report.values import Report
+from iostudy.results.recorded_study import RecordedStudy
 from iostudy.study.combinations import Factor, FactorKind, Level
 from iostudy.study.model import Study, WorkloadRequest
 from iostudy.study.plan import make_plan

@@ -13,10 +13,10 @@ from iostudy.ledger.studies import find_confirmation
 from iostudy.report.base import State, Step
 from iostudy.report.build import build_report
 from iostudy.report.formatting import describe_given_up, format_count, quote_label
-from iostudy.report.recorded_study import RecordedStudy
 from iostudy.report.topics.method import list_reproduction_steps
 from iostudy.report.topics.next_steps import suggest_resume
 from iostudy.report.values import Report
+from iostudy.results.recorded_study import RecordedStudy
 from iostudy.units import format_seconds
 from iostudy_search.result import SearchResult, read_search
 from iostudy_search.search import SLOTS, require_search

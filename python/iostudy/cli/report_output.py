@@ -19,10 +19,10 @@ from iostudy.ledger.samples import read_samples
 from iostudy.ledger.studies import open_ledger, read_study
 from iostudy.ledger.windows import WindowRecord
 from iostudy.report.build import build_report
-from iostudy.report.recorded_study import RecordedStudy
 from iostudy.report.render import terminal
 from iostudy.report.section import Document
 from iostudy.report.values import Report
+from iostudy.results.recorded_study import RecordedStudy
 from iostudy.study.mode import find_mode
 
 

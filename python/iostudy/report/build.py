@@ -19,7 +19,6 @@ from iostudy.report.formatting import (
     find_study_noun,
 )
 from iostudy.report.plugin_topics import TopicValue, list_topics
-from iostudy.report.recorded_study import RecordedStudy
 from iostudy.report.topics import (
     block_latency,
     bottlenecks,
@@ -58,6 +57,7 @@ from iostudy.results.comparisons import (
 )
 from iostudy.results.continuation import estimate_continuation
 from iostudy.results.recommendation import list_candidates
+from iostudy.results.recorded_study import RecordedStudy
 from iostudy.study.mode import find_mode
 from iostudy.workloads import catalog
 from iostudy.workloads.option_text import format_options

@@ -19,9 +19,9 @@ from rich.console import Console
 
 from iostudy.analysis.verdict import Verdict
 from iostudy.errors import UsageError
-from iostudy.report.recorded_study import RecordedStudy
 from iostudy.report.render import html, json_, markdown, terminal
 from iostudy.report.section import Chart
+from iostudy.results.recorded_study import RecordedStudy
 from iostudy.study.parser import parse
 from iostudy_fleet.report.build import build_fleet_report
 from iostudy_fleet.report.charts import MEAN, NEW_NODE

@@ -13,9 +13,9 @@ from iostudy.execution.session import prepare_confirmation as prepare
 from iostudy.ledger.studies import find_confirmation
 from iostudy.node.fake import Disturbance, FakeNode
 from iostudy.report.base import State
-from iostudy.report.recorded_study import RecordedStudy
 from iostudy.report.render import html, json_, markdown, terminal
 from iostudy.report.values import Report
+from iostudy.results.recorded_study import RecordedStudy
 from iostudy_search.report import build_search_report
 from iostudy_search.result import read_search
 from tests.execution.test_runner import conduct

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from iostudy.host.inventory import collect_inventory
-from iostudy.report.documents.matching import find_differences
+from iostudy.results.matching import find_differences
 
 BASE: dict[str, Any] = {
     "host": {

@@ -20,8 +20,8 @@ from iostudy.report.documents.comparison import (
     build_comparison,
     build_comparison_document,
 )
-from iostudy.report.recorded_study import RecordedStudy
 from iostudy.report.render import json_, markdown, terminal
+from iostudy.results.recorded_study import RecordedStudy
 from iostudy.study.combinations import NamedConfiguration
 from iostudy.study.model import Study
 from iostudy.study.parser import parse

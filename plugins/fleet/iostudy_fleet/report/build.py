@@ -12,10 +12,10 @@ from iostudy.analysis.rule import Rule
 from iostudy.analysis.verdict import EstimatedDifference, Verdict
 from iostudy.report.base import Span, build_span, finite
 from iostudy.report.build import build_workloads
-from iostudy.report.recorded_study import RecordedStudy
 from iostudy.report.topics.measurements import describe_figure
 from iostudy.report.topics.verdicts import list_verdicts
 from iostudy.results.comparisons import compare_configurations, entitle
+from iostudy.results.recorded_study import RecordedStudy
 from iostudy_fleet.meta_analysis import PooledEffect
 from iostudy_fleet.node_traits import find_traits
 from iostudy_fleet.pooling import (

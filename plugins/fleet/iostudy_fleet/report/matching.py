@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Sequence
 
 from iostudy.errors import UsageError
-from iostudy.report.documents.matching import label_folders, refuse_without_configurations
-from iostudy.report.recorded_study import RecordedStudy
+from iostudy.results.matching import label_folders, refuse_without_configurations
+from iostudy.results.recorded_study import RecordedStudy
 from iostudy.study.model import Study
 from iostudy.study.parser import parse
 from iostudy.study.privileges import apply_fallback

@@ -23,7 +23,6 @@ from iostudy.report.base import (
     build_span,
     finite,
 )
-from iostudy.report.documents.matching import find_differences, label_folders, match_studies
 from iostudy.report.formatting import (
     UNKNOWN,
     format_change_interval,
@@ -34,7 +33,6 @@ from iostudy.report.formatting import (
     format_time,
     join_words,
 )
-from iostudy.report.recorded_study import RecordedStudy
 from iostudy.report.section import Document, Listing, Section, make_table
 from iostudy.report.topics.configurations import build_configurations
 from iostudy.report.topics.measurements import describe_figure
@@ -46,7 +44,9 @@ from iostudy.results.comparisons import (
     pair_runs,
     select_figures,
 )
+from iostudy.results.matching import find_differences, label_folders, match_studies
 from iostudy.results.recommendation import is_undecided
+from iostudy.results.recorded_study import RecordedStudy
 from iostudy.study.model import WorkloadRequest
 from iostudy.units import format_percent
 from iostudy.workloads.definition import Figure

@@ -9,7 +9,7 @@ from pathlib import PurePath
 from pydantic import JsonValue
 
 from iostudy.errors import UsageError
-from iostudy.report.recorded_study import RecordedStudy
+from iostudy.results.recorded_study import RecordedStudy
 from iostudy.study.mode import find_mode
 from iostudy.study.model import Study, WorkloadRequest
 from iostudy.workloads.option_text import format_options
