@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from iostudy.report.render.answer_screen import LINES
+from iostudy.report.answer import LINES
 from tests.cli.program import Program
 
 PAGE = Path(__file__).parents[2] / "docs/try.md"

@@ -11,7 +11,7 @@ from tempfile import TemporaryDirectory
 
 import pytest
 
-from iostudy.report.render.answer_screen import COLUMNS, LINES
+from iostudy.report.answer import COLUMNS, LINES
 from iostudy.settings.transaction.locks import lock_output_folder
 from tests.cli.inside import InProcessProgram
 from tests.cli.program import Program

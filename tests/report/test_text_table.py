@@ -7,14 +7,14 @@ import io
 from rich.cells import cell_len
 from rich.console import Console
 
-from iostudy.report.section import FittingTable, TextTable
+from iostudy.report.section import TextTable
 
 LABELS = ("direct=true, record_size=1MiB", "direct=false, record_size=64KiB")
 
 
 def printed(table: TextTable, width: int) -> str:
     console = Console(file=io.StringIO(), width=width)
-    console.print(FittingTable("title", table))
+    console.print(table)
     return console.file.getvalue()  # type: ignore[attr-defined, no-any-return]
 
 

@@ -122,7 +122,7 @@ def test_every_report_has_every_figure() -> None:
     assert "exec_time" not in [each.figure.name for each in report.workloads[0].others]
     assert any("exec_time of dfsio-write" in sentence for sentence in report.answer)
     assert "must not get worse" in report.method.text
-    assert "exec_time, s" in markdown.render(report)
+    assert "exec_time, lower is better" in markdown.render(report)
     cases = tuple(list_report_cases(report))
     assert [case.name for case in select_cases(cases, {"worse"})] == [
         "bfq against none by exec_time"

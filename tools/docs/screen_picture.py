@@ -15,8 +15,7 @@ from pydantic import TypeAdapter
 from rich.console import Console
 
 from iostudy.cli.report_output import read_report
-from iostudy.report.answer import Answer, build_answer
-from iostudy.report.render.answer_screen import COLUMNS, lay_out
+from iostudy.report.answer import COLUMNS, Answer, build_answer, lay_out
 
 _FORMAT = """\
 <svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}">

@@ -10,10 +10,10 @@ from rich.cells import cell_len
 from rich.text import Text
 
 from iostudy.execution.listeners import undecided_configurations
+from iostudy.report.answer import VERDICT_STYLES
 from iostudy.report.bars import SHORTEST_INTERVAL_BAR, format_interval_axis, format_interval_bar
 from iostudy.report.base import build_span
 from iostudy.report.formatting import format_change_interval
-from iostudy.report.render.answer_screen import VERDICT_STYLES
 from iostudy.report.topics.verdicts import choose_verdict_symbol
 from iostudy.results.comparisons import ComparisonResult, decision_rule
 from iostudy.results.recommendation import is_undecided

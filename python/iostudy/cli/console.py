@@ -10,7 +10,7 @@ import io
 import json
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from rich.console import Console, RenderableType
@@ -19,7 +19,7 @@ from rich.table import Table
 from rich.text import Text
 from rich.tree import Tree
 
-from iostudy.report.section import FittingTable, TextTable
+from iostudy.report.section import TextTable
 from iostudy.visible import visible
 
 out = Console(highlight=False)
@@ -99,10 +99,7 @@ def print_tree(branches: Sequence[Branch]) -> None:
 
 def print_numbers(table: TextTable) -> None:
     """A table of numbers on stdout; a terminal without room for all columns names the others."""
-    rows = [tuple(map(visible, row)) for row in table.rows]
-    heads = tuple(map(visible, table.heads))
-    shown = replace(table, title=visible(table.title), heads=heads, rows=rows)
-    out.print(FittingTable("", shown), width=None if out.is_terminal else _UNLIMITED_WIDTH)
+    out.print(table.make_visible(), width=None if out.is_terminal else _UNLIMITED_WIDTH)
 
 
 def _build_tree(tree: Tree, branch: Branch) -> Tree:

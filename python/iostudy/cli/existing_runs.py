@@ -9,11 +9,10 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from iostudy.errors import UsageError
-from iostudy.report.base import FigureDescription
 from iostudy.report.documents.existing_runs import FigureRuns
-from iostudy.report.topics.measurements import describe_figure
 from iostudy.safe_path import read_regular
 from iostudy.units import MIB
+from iostudy.workloads.definition import Figure
 from iostudy.workloads.external import fio_report
 from iostudy.workloads.external.fio_report import FioReport, NoReportError
 
@@ -93,7 +92,7 @@ def _values(side: Sequence[tuple[Path, FioReport]], name: str) -> list[float]:
 
 def _fio_figure(name: str, sides: Sequence[list[float]]) -> FigureRuns:
     figure = next(own for own in fio_report.FIGURES if own.name == name)
-    return FigureRuns(describe_figure(figure), sides[0], sides[1])
+    return FigureRuns(figure, sides[0], sides[1])
 
 
 def _parameters(reports: Iterable[FioReport]) -> dict[str, str]:
@@ -126,9 +125,7 @@ def read_csv_runs(
         )
     return [
         FigureRuns(
-            FigureDescription(
-                name=name, unit="", documentation="", higher_is_better=higher_is_better
-            ),
+            Figure(name=name, unit="", documentation="", higher_is_better=higher_is_better),
             first[name],
             second[name],
         )

@@ -10,8 +10,9 @@ from pydantic import Field, FiniteFloat
 
 from iostudy.cli.console import print_json
 from iostudy.cli.report_output import read_report
+from iostudy.ledger.given_up_workloads import GivenUpWorkload
 from iostudy.report.answer import build_answer
-from iostudy.report.base import EffectReport, GivenUpWorkloadReport, State, Step, Value
+from iostudy.report.base import EffectReport, State, Step, Value
 from iostudy.report.topics.verdicts import Result, list_verdicts
 from iostudy.report.values import Report
 
@@ -72,7 +73,7 @@ class StudyRunReport(Value):
     """Comparisons with the baseline, by workload; of a search those of its confirmation."""
     effects: tuple[EffectReport, ...]
     """Effects of a screening; empty for other studies."""
-    given_up: tuple[GivenUpWorkloadReport, ...]
+    given_up: tuple[GivenUpWorkload, ...]
     """Workloads that the study gave up: all attempts at a block failed."""
     measuring_seconds: FiniteFloat
     """Time that all workloads ran, in seconds; without the candidates of a search."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import ClassVar
 
 from iostudy.diagnosis.evidence import MOSTLY_IDLE, Confidence, Evidence
 
@@ -60,18 +61,22 @@ _SUBJECTS = {
 
 @dataclass(frozen=True)
 class Finding:
-    """One bottleneck, of the device, mount, interface or process ``of`` ("" if there is only one).
+    """One bottleneck of a run."""
 
-    ``held`` is the share of the time in percent in which it limited the work, None if unknown.
-    The bottlenecks that it ``explains`` are its consequences; a diagnosis lists them after it.
-    """
+    __pydantic_config__: ClassVar = {"use_attribute_docstrings": True, "extra": "forbid"}
 
     limit: Bottleneck
+    """The bottleneck."""
     of: str
+    """Device, interface, mount or process of the bottleneck; empty for the whole host."""
     held: float | None
+    """Share of the time in which it limited the run, in percent; null if unknown."""
     confidence: Confidence
+    """Confidence of the finding; that of a further finding is not calibrated."""
     evidence: tuple[Evidence, ...]
+    """Figures that show it."""
     explains: tuple[Bottleneck, ...] = ()
+    """Other bottlenecks that are its consequences; a diagnosis lists them after it."""
 
     @property
     def sentence(self) -> str:

@@ -4,22 +4,32 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Annotated, ClassVar
+
+from pydantic import WithJsonSchema
 
 from iostudy.telemetry.summary import Figures
+
+Number = Annotated[float, WithJsonSchema({"anyOf": [{"type": "number"}, {"type": "null"}]})]
+"""A number; JSON has null for what is infinite or not a number."""
 
 
 @dataclass(frozen=True)
 class Evidence:
-    """One figure that supports a finding: ``value`` in ``unit``, of a device, mount or process.
+    """A figure that a diagnosis rests on."""
 
-    ``says`` is the figure in plain words with its unit.
-    """
+    __pydantic_config__: ClassVar = {"use_attribute_docstrings": True, "extra": "forbid"}
 
     figure: str
+    """Name of the figure."""
     of: str
-    value: float
+    """Device, interface, mount or process of the figure; empty for the whole host."""
+    value: Number
+    """Value of the figure; null if unknown."""
     unit: str
+    """Unit of the value."""
     says: str
+    """The figure in words, with its unit."""
 
 
 def format_number(value: float) -> str:

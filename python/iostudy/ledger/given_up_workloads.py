@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from dataclasses import dataclass
+from typing import ClassVar
 
 from iostudy.ledger.encoding import decode_row
 from iostudy.ledger.store import Ledger, require_writable
@@ -13,18 +14,21 @@ _TABLE = "given_up"
 
 @dataclass(frozen=True)
 class GivenUpWorkload:
-    """A workload that a study gave up in a block, after so many attempts; 0 if it could not begin.
+    """A workload that the study gave up: all attempts at a block failed."""
 
-    ``reason`` is that of the last attempt, or why it could not begin. ``disturbed``: the attempts
-    exceeded a limit of ``validity:``, or had a gap in the telemetry or a suspension. Otherwise the
-    workload or a setting failed.
-    """
+    __pydantic_config__: ClassVar = {"use_attribute_docstrings": True, "extra": "forbid"}
 
     workload: str
+    """Label of the workload."""
     block: int
+    """Number of the block."""
     attempts: int
+    """Number of attempts at it; 0 if it could not begin."""
     reason: str
+    """Why the last attempt was not valid."""
     disturbed: bool
+    """True if a limit of ``validity:`` was exceeded, or telemetry had a gap; false if a trial or a
+    setting failed."""
 
     @property
     def explanation(self) -> str:

@@ -1,23 +1,36 @@
-"""Answer of a study on one screen, from its report (pure)."""
+"""Answer of a study on one screen, from its report: at most 24 lines of 80 columns (pure)."""
 
 from __future__ import annotations
 
+import math
+import re
 import shlex
+import textwrap
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from iostudy.ledger.given_up_workloads import GivenUpWorkload
+from rich.cells import cell_len, set_cell_size
+from rich.text import Text
+
+from iostudy.analysis.verdict import Verdict
+from iostudy.report.bars import SHOWN_MARGINS, format_interval_axis, format_interval_bar
 from iostudy.report.base import State, Step
-from iostudy.report.formatting import format_blocks_needed
+from iostudy.report.drawing import BLUE, GREEN, GREY, RED, VERDICT_MARKS
+from iostudy.report.formatting import format_against, format_blocks_needed, format_count
 from iostudy.report.topics.covariates import describe_disturbances, list_open_workloads
 from iostudy.report.topics.verdicts import (
     FigureVerdicts,
     Result,
+    choose_verdict_symbol,
+    format_change,
+    format_slow_runs,
+    format_value,
     list_verdicts,
 )
 from iostudy.report.values import Report
-from iostudy.units import format_percent
+from iostudy.units import format_percent, format_seconds
+from iostudy.visible import visible
 
 
 @dataclass(frozen=True)
@@ -54,71 +67,276 @@ _EXPLAINS = 0.25
 def build_answer(report: Report, folder: Path | None) -> Answer:
     """Build the answer; commands and the report's path name ``folder`` as the user did."""
     tables = list_verdicts(report.workloads)
+    # Trials take time around the workload, too.
+    trials = sum(sum(filter(None, trial.phases.values())) for trial in report.trials)
+    windows = sum(run.seconds for own in report.switchback for run in own.runs)
     compared = [result for table in tables for result in table.results[1:]]
+
+    def name_as_given(step: Step) -> Step:
+        """Return the step with the folder in its command as the user named it."""
+        if folder is None or not step.command:
+            return step
+        names = {str(folder.absolute()): str(folder)}
+        words = [names.get(word, word) for word in shlex.split(step.command)]
+        return step.model_copy(update={"command": shlex.join(words)})
+
     return Answer(
         question=report.question,
         sentence=report.headline,
         noun=report.noun,
         state=report.state,
         is_decided=bool(compared) and not any(each.is_open for each in compared),
-        seconds=_seconds(report),
+        seconds=trials + windows,
         margin=report.method.margin,
         tables=tables,
         reasons=list(_reasons(report, compared)),
-        next_steps=[_named_as_given(step, folder) for step in report.next_steps],
+        next_steps=[name_as_given(step) for step in report.next_steps],
         report=str(folder / _PAGE) if folder else "",
     )
 
 
-def _seconds(report: Report) -> float:
-    """Return the time of trials, with what surrounds the workload, and that of runs of windows."""
-    trials = sum(sum(filter(None, trial.phases.values())) for trial in report.trials)
-    return trials + sum(run.seconds for own in report.switchback for run in own.runs)
-
-
 def _reasons(report: Report, compared: list[Result]) -> Iterator[str]:
     """Yield why comparisons have no verdict, from the strongest evidence to the weakest."""
-    for given_up in report.given_up:
-        own = GivenUpWorkload(**given_up.model_dump())
-        yield f"{own.workload} was given up in block {own.block}: {own.explanation}"
+    for lost in report.given_up:
+        yield f"{lost.workload} was given up in block {lost.block}: {lost.explanation}"
     if not any(each.is_open for each in compared):
         return
-    disturbed = describe_disturbances(report.workloads, report.covariates)
-    yield from list(_causes(report)) or (each for each in disturbed if each not in report.headline)
-    yield from _noise(report)
-    if report.state is State.STOPPED:
-        yield "the study stopped before its last block"
-
-
-def _causes(report: Report) -> Iterator[str]:
-    waiting = list_open_workloads(report.workloads)
+    waiting, causes = list_open_workloads(report.workloads), []
     for own in report.noise_causes:
         for cause in own.causes[:1]:
             if cause.share >= _EXPLAINS and own.workload in waiting:
                 by = f" ({cause.process})" if cause.process else ""
                 share = format_percent(round(cause.share, 2))
-                yield f"{share} of the noise of {own.workload} goes with {cause.cause}{by}"
-
-
-def _noise(report: Report) -> Iterator[str]:
-    """Yield the noise of the workload that needs most blocks."""
-    waiting = list_open_workloads(report.workloads)
-    noisy = [w for w in report.workloads if w.noise is not None and w.label in waiting]
-    for own in sorted(noisy, key=lambda w: -w.noise.blocks if w.noise else 0)[:1]:
-        assert own.noise is not None
-        sd, margin = (format_percent(round(s, 3)) for s in (own.noise.sd, own.noise.margin))
-        needed = format_blocks_needed(own.noise.blocks, more="more than ")
-        ran = max(result.blocks for result in own.results)
+                causes.append(f"{share} of the noise of {own.workload} goes with {cause.cause}{by}")
+    disturbed = describe_disturbances(report.workloads, report.covariates)
+    yield from causes or (each for each in disturbed if each not in report.headline)
+    noisy = [(w.noise, w) for w in report.workloads if w.noise is not None and w.label in waiting]
+    if noisy:
+        noise, workload = max(noisy, key=lambda each: each[0].blocks)
+        sd, margin = (format_percent(round(share, 3)) for share in (noise.sd, noise.margin))
+        needed = format_blocks_needed(noise.blocks, more="more than ")
         yield (
-            f"pairs of runs of {own.label} vary by {sd}: {needed} blocks tell {margin} apart, "
-            f"{ran} ran"
+            f"pairs of runs of {workload.label} vary by {sd}: {needed} blocks tell {margin} apart, "
+            f"{max(result.blocks for result in workload.results)} ran"
         )
+    if report.state is State.STOPPED:
+        yield "the study stopped before its last block"
 
 
-def _named_as_given(step: Step, folder: Path | None) -> Step:
-    """Return the step with the folder in its command as the user named it."""
-    if folder is None or not step.command:
-        return step
-    absolute = str(folder.absolute())
-    words = [str(folder) if word == absolute else word for word in shlex.split(step.command)]
-    return step.model_copy(update={"command": shlex.join(words)})
+LINES, COLUMNS = 24, 80
+_STYLES = {GREEN: "green", RED: "red", BLUE: "blue", GREY: "dim"}
+VERDICT_STYLES = {verdict: _STYLES[colour] for verdict, (colour, _) in VERDICT_MARKS.items()}
+_DIFFERENT = Verdict.BETTER, Verdict.WORSE
+FLAG = "!"
+_FLAGGED = f"{FLAG} an assumption of this verdict does not hold; the report says which"
+_GAP = "  "
+_PASTED = _COMMAND, _PATH = "  $ ", "report  "
+"""Beginnings of lines to paste."""
+_STEPS = 2
+_LEAST_LABEL, _LEAST_PLOT, _LARGEST_PLOT = 10, 13, 25
+_CUT = "…"
+_SCALES = SHOWN_MARGINS, 5, 10
+"""Half the scale of plots, in margins; arrows mark what is beyond the longest."""
+
+
+def lay_out(answer: Answer, width: int = COLUMNS) -> list[Text]:
+    """Return the lines. Commands and paths are never folded or cut, so they can be pasted."""
+    width = min(width, COLUMNS)
+    for sentences, reasons, rows in ((4, 3, 99), (2, 2, 99), (2, 1, 5), (2, 1, 3), (1, 1, 2)):
+        head, end = _head(answer, width, sentences), list(_end(answer, width, reasons))
+        tables = _tables(answer, width, rows)
+        for gap in (True, False):
+            lines = _join((head, tables, end), gap=gap)
+            if len(lines) <= LINES:
+                return _crop(lines, width)
+    # The last line of the tables counts those that are left out.
+    most = LINES - len(lines) + len(tables)
+    more = f"… {format_count(len(tables) - most + 1, 'more line')}: see the report"
+    tables = [*tables[: most - 1], _line(more, "dim")]
+    return _crop(_join((head, tables, end), gap=False), width)
+
+
+def _crop(lines: list[Text], width: int) -> list[Text]:
+    """Cut what letters of double width and figures beyond all measure have made too long."""
+    for line in lines:
+        if not line.plain.startswith(_PASTED):
+            line.truncate(width, overflow="ellipsis")
+    return lines
+
+
+def _join(groups: Sequence[list[Text]], *, gap: bool) -> list[Text]:
+    lines = [line for group in groups if group for line in (Text(), *group)][1:]
+    return lines if gap else [line for line in lines if line.plain]
+
+
+def _head(answer: Answer, width: int, sentences: int) -> list[Text]:
+    """Return the question, with the time on the right if there is room, and the sentence."""
+    word = "open after" if answer.state is State.COMPLETE else "stopped after"
+    if answer.is_decided:
+        word = "decided after"
+    status = f"{word} {format_seconds(answer.seconds)} of trials"
+    question = " ".join(visible(answer.question).split())
+    left = width - cell_len(question) - cell_len(status)
+    first = Text.assemble(question, " " * left, (status, "dim"))
+    if left < len(_GAP):
+        first = _line(_wrap(question, width, 1)[0])
+    return [first, Text(), *(_line(t, "bold") for t in _wrap(answer.sentence, width, sentences))]
+
+
+def _tables(answer: Answer, width: int, most_rows: int) -> list[Text]:
+    shape = _Shape.of(answer, width)
+    lines: list[Text] = []
+    for table in answer.tables:
+        lines.append(shape.head(table))
+        baseline, *others = table.results
+        if len(others) >= most_rows:
+            # The largest differences, in the given order.
+            ranks = [1.0 if r.verdict not in _DIFFERENT else -abs(r.change or 0.0) for r in others]
+            ranked = sorted(zip(ranks, range(len(others)), strict=True))
+            kept = [others[place] for _, place in ranked[: most_rows - 1]]
+            others = [result for result in others if result in kept]
+        lines += map(shape.row, (baseline, *others))
+        if left := len(table.results) - 1 - len(others):
+            lines.append(_line(f"{_GAP}… {left} more: see the report", "dim"))
+    if any(result.flags or result.fragile for t in answer.tables for result in t.results):
+        lines.append(_line(_FLAGGED, "dim"))
+    known = [(t.name, r, r.slow) for t in answer.tables for r in t.results if r.slow]
+    slow = "; ".join(
+        f"{result.configuration} on {name} {format_slow_runs(result)}"
+        for name, result, runs in known
+        if runs.slow
+    )
+    if known and not slow:
+        most = max(runs.at_most for _, _, runs in known)
+        slow = f"none, at most {format_percent(most)} of any configuration's"
+    if slow:
+        lines += map(_line, _wrap(f"slow or failed runs: {slow}", width, 2))
+    return lines
+
+
+def _unit(table: FigureVerdicts) -> str:
+    """Return the unit of the figure, after its percentile if it is one: ``p99 us``."""
+    percentile = re.search(r"_(p[0-9.]+)$", table.figure.name)
+    return visible(f"{percentile[1]} {table.figure.unit}" if percentile else table.figure.unit)
+
+
+@dataclass(frozen=True)
+class _Shape:
+    """Widths of the columns, which all tables of an answer share, and the margin of the plots."""
+
+    label: int
+    value: int
+    change: int
+    verdict: int
+    plot: int
+    margin: float
+    shown: int
+
+    @classmethod
+    def of(cls, answer: Answer, width: int) -> _Shape:
+        """Return the widths that fit; the plot has what is left, or is left out."""
+        results = [result for table in answer.tables for result in table.results]
+        labels = [visible(result.configuration) for result in results]
+        heads = [visible(table.name) for table in answer.tables]
+        values = [*map(format_value, results), *map(_unit, answer.tables)]
+        changes = [
+            *(_change(result) for result in results),
+            *(_against(table) for table in answer.tables),
+        ]
+        value, change = (max(map(cell_len, texts), default=0) for texts in (values, changes))
+        verdict = max((cell_len(_verdict(result)) for result in results), default=0)
+        room = width - value - change - verdict - 4 * len(_GAP)
+        wanted = max((cell_len(text) for text in (*labels, *heads)), default=0)
+        label = max(_LEAST_LABEL, min(wanted, room))
+        left = room - label - len(_GAP)
+        plot = min(left - (left + 1) % 2, _LARGEST_PLOT) if left >= _LEAST_PLOT else 0
+        ends = [own for r in results if r.interval for own in (r.interval.low, r.interval.high)]
+        needed = max(map(abs, ends), default=0.0) / answer.margin
+        shown = next((scale for scale in _SCALES if scale >= needed), _SCALES[-1])
+        return cls(label, value, change, verdict, plot, answer.margin, shown)
+
+    def head(self, table: FigureVerdicts) -> Text:
+        """The workload, its unit, the baseline, and the axis."""
+        cells = (
+            _pad(_cut(visible(table.name), self.label + len(_GAP)), self.label + len(_GAP)),
+            _unit(table).rjust(self.value),
+            _pad(_against(table), self.change),
+            " " * self.verdict,
+            format_interval_axis(self.margin, self.plot, self.shown) if self.plot else "",
+        )
+        return _line(_GAP.join(cells).rstrip(), "bold")
+
+    def row(self, result: Result) -> Text:
+        """A configuration with its value, change, verdict and interval."""
+        cells = (
+            _GAP + _pad(_cut(visible(result.configuration), self.label), self.label),
+            format_value(result).rjust(self.value),
+            _change(result).rjust(self.change),
+        )
+        style = VERDICT_STYLES[result.verdict] if result.verdict else "dim"
+        verdict = (_pad(_verdict(result), self.verdict), style)
+        bar = ""
+        if self.plot and result.interval is not None and result.change is not None:
+            ends = (result.interval.low, result.interval.high, result.change)
+            low, high, change = (end / self.margin for end in ends)
+            bar = format_interval_bar(
+                low, high, self.plot, final=True, estimate=change, shown=self.shown
+            )
+        text = Text.assemble(_GAP.join(cells), _GAP, verdict, _GAP, bar)
+        text.rstrip()
+        return text
+
+
+def _against(table: FigureVerdicts) -> str:
+    return format_against(visible(table.results[0].configuration))
+
+
+def _change(result: Result) -> str:
+    return "" if result.baseline else format_change(result)
+
+
+def _verdict(result: Result) -> str:
+    if result.baseline:
+        return ""
+    if result.verdict is None or not result.blocks:
+        return "no data"
+    flag = f" {FLAG}" if result.flags or result.fragile else ""
+    return f"{choose_verdict_symbol(result.verdict)} {result.verdict}{flag}"
+
+
+def _end(answer: Answer, width: int, reasons: int) -> Iterator[Text]:
+    """Reasons, the first next steps, and the path of the report."""
+    if answer.reasons:
+        text = f"why: {'; '.join(answer.reasons)}"
+        yield from map(_line, _wrap(text, width, reasons))
+    for step in answer.next_steps[:_STEPS]:
+        yield from map(_line, _wrap(visible(step.text), width, 2))
+        if step.command:
+            yield _line(f"{_COMMAND}{step.command}")
+    if answer.report:
+        yield _line(f"{_PATH}{answer.report}", "dim")
+
+
+def _wrap(text: str, width: int, most: int) -> list[str]:
+    lines = textwrap.wrap(visible(text), width, break_on_hyphens=False) or [""]
+    if len(lines) <= most:
+        return lines
+    rest = textwrap.shorten(" ".join(lines[most - 1 :]), width, placeholder=f" {_CUT}")
+    return [*lines[: most - 1], rest]
+
+
+def _cut(text: str, width: int) -> str:
+    """Shorten a text in its middle, where labels differ least."""
+    if cell_len(text) <= width:
+        return text
+    half = (width - 1) / 2
+    start = set_cell_size(text, math.ceil(half)).rstrip()
+    return f"{start}{_CUT}{text[-math.floor(half) :].lstrip()}"
+
+
+def _pad(text: str, width: int) -> str:
+    return set_cell_size(text, width)
+
+
+def _line(text: str, style: str = "") -> Text:
+    return Text(visible(text), style=style, no_wrap=True, overflow="ignore")

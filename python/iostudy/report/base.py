@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 from enum import StrEnum
-from typing import Annotated, Self
+from typing import Self
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, FiniteFloat
+from pydantic import BaseModel, ConfigDict, FiniteFloat
 
 from iostudy.analysis.verdict import Verdict
 
@@ -60,9 +60,9 @@ def finite(value: float | None) -> float | None:
     return value if value is not None and math.isfinite(value) else None
 
 
-def build_span(interval: tuple[float, float]) -> Span | None:
+def build_span(interval: tuple[float, float] | None) -> Span | None:
     """Return an interval with known ends, else None."""
-    low, high = map(finite, interval)
+    low, high = map(finite, interval or (None, None))
     return None if low is None or high is None else Span(low=low, high=high)
 
 
@@ -86,23 +86,6 @@ class EffectReport(OnWorkload):
     analyses."""
     blocks: int
     """Number of counted blocks."""
-
-
-Number = Annotated[FiniteFloat | None, BeforeValidator(finite)]
-"""A number; None if it is not known: NaN or infinite."""
-
-
-class FigureDescription(Value):
-    """A figure of a workload."""
-
-    name: str
-    """Name of the figure, such as ``throughput``."""
-    unit: str
-    """Unit of its values, such as ``MiB/s``."""
-    documentation: str
-    """What it measures."""
-    higher_is_better: bool
-    """False for a time or a latency."""
 
 
 class Method(Value):
@@ -138,16 +121,3 @@ class State(StrEnum):
 
     COMPLETE = "complete"
     STOPPED = "stopped"
-
-
-class GivenUpWorkloadReport(OnWorkload):
-    """A workload that the study gave up: all attempts at a block failed."""
-
-    block: int
-    """Number of the block."""
-    attempts: int
-    """Number of attempts at it; 0 if it could not begin."""
-    reason: str
-    """Why the last attempt was not valid."""
-    disturbed: bool
-    """True if a limit of ``validity:`` was exceeded; false if a trial failed."""

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import reduce
 from typing import Any
 
 from pydantic import JsonValue
 
-from iostudy.report.base import GivenUpWorkloadReport, State, Step
+from iostudy.report.base import State, Step
 from iostudy.report.formatting import (
     describe_bounds,
     describe_given_up,
@@ -26,14 +26,12 @@ from iostudy.report.topics import (
     configurations,
     covariates,
     directories,
-    headline,
     measurements,
     method,
     next_steps,
     noise,
     ranking,
     reference,
-    remedies,
     scaling,
     sentences,
     switchback,
@@ -46,6 +44,7 @@ from iostudy.report.topics import (
 from iostudy.report.topics.bottlenecks import BottleneckReport
 from iostudy.report.topics.caveats import find_limited
 from iostudy.report.topics.covariates import CovariateReport
+from iostudy.report.topics.verdicts import Result
 from iostudy.report.values import GuardReport, Report, WorkloadReport, report_type
 from iostudy.results.comparisons import (
     ComparisonResult,
@@ -56,6 +55,7 @@ from iostudy.results.comparisons import (
     rank_configurations,
 )
 from iostudy.results.continuation import estimate_continuation
+from iostudy.results.covariates import covariate_values, window_covariate_values
 from iostudy.results.recommendation import list_candidates
 from iostudy.results.recorded_study import RecordedStudy
 from iostudy.study.mode import find_mode
@@ -70,18 +70,24 @@ def build_report(recorded: RecordedStudy) -> Report:
     confirmation. Commands in the report name the folder ``recorded.place``.
     """
     study, row, rows = recorded.study, recorded.row, recorded.trials
-    circumstances, samples = row.circumstances, recorded.samples
+    circumstances = row.circumstances
     compared = compare_configurations(study, recorded.measured)
     order = rank_configurations(study, recorded.measured)
     diagnoses = bottlenecks.diagnose_trials(study, circumstances, rows)
-    limits = bottlenecks.build_bottlenecks(study, rows, diagnoses, samples)
+    limits = bottlenecks.build_bottlenecks(study, rows, diagnoses, recorded.samples)
     workloads, shares = build_workloads(recorded, compared, limits)
     computed = {name: topic.compute(study, rows) for name, topic in list_topics().items()}
     runs = trials.build_trials(study, rows, diagnoses)
+    has_ended = all(
+        result.has_ended(study.decide.max_blocks)
+        for each in verdicts.list_verdicts(workloads)
+        # A single configuration has nothing to decide and runs all its blocks.
+        for result in each.results[1:] or each.results
+    )
     report = report_type()(
         name=study.name,
         question=study.question,
-        state=_state(recorded, workloads),
+        state=State.COMPLETE if has_ended else State.STOPPED,
         headline="",
         next_steps=(),
         answer=(),
@@ -91,12 +97,8 @@ def build_report(recorded: RecordedStudy) -> Report:
         configurations=configurations.build_configurations(study, rows, recorded.switchback.runs),
         ranking=ranking.build_ranking(study, order),
         curves=tuple(scaling.build_scaling(study, recorded.measured, order)),
-        workloads=tuple(_add_errors(own, computed.values()) for own in workloads),
-        switchback=tuple(
-            switchback.build_switchback(
-                study, recorded.switchback, compared, rows, circumstances, samples
-            )
-        ),
+        workloads=_add_errors(workloads, list(filter(None, computed.values()))),
+        switchback=tuple(switchback.build_switchback(recorded, compared)),
         trials=runs,
         telemetry=telemetry.build_telemetry(study, rows),
         limits=limits,
@@ -106,7 +108,7 @@ def build_report(recorded: RecordedStudy) -> Report:
         directories=directories.build_directories(study, circumstances),
         together=together.build_together(study, rows),
         noise_causes=noise.build_noise_decompositions(study, rows),
-        given_up=tuple(map(GivenUpWorkloadReport.copy_from, recorded.given_up)),
+        given_up=recorded.given_up,
         block_requests=block_latency.build_block_latency(study, rows),
         device=telemetry.find_tested_device(recorded.runs),
         notes=tuple(_notes(recorded)),
@@ -114,7 +116,7 @@ def build_report(recorded: RecordedStudy) -> Report:
         method=method.build_method(study, row.seed, runs),
         reproduce=method.list_reproduction_steps(study, row),
         study_text=row.text,
-        circumstances=_plain_mapping(circumstances),
+        circumstances={str(key): _plain(item) for key, item in circumstances.items()},
         root=row.root,
         started_at=row.started_at,
         iostudy_version=row.iostudy_version,
@@ -140,9 +142,9 @@ def build_workloads(
     """Build every workload with its flags, and its covariates, whose tests share their level."""
     study, rows = recorded.study, recorded.measured
     if find_mode(study).measures_windows and recorded.samples is not None:
-        values = covariates.window_covariate_values(study, recorded.switchback, recorded.samples)
+        values = window_covariate_values(study, recorded.switchback, recorded.samples)
     else:
-        values = covariates.covariate_values(study, recorded.trials)
+        values = covariate_values(study, recorded.trials)
     shared = caveats.compute_shared_level(study, values)
     runs, context = collect_runs(study, rows), sentences.build_context(study)
     at_limit, found = find_limited(recorded.trials), []
@@ -150,8 +152,7 @@ def build_workloads(
         own = [result for result in compared if result.workload == request.label]
         alone = runs.get((request.label, study.baseline.label), {})
         (figure, results), *guards = (
-            (measurements.describe_figure(each), verdicts.build_results(study, each, own, alone))
-            for each in request.figures
+            (each, verdicts.build_results(study, each, own, alone)) for each in request.figures
         )
         definition = catalog.get(request.name)
         predicate = sentences.build_predicate(results, figure, context)
@@ -170,26 +171,30 @@ def build_workloads(
         )
         found.append(caveats.add_flags(workload, study, rows, runs, shared))
     reports = covariates.build_covariates(study, values, found, shared)
-    flagged = (caveats.add_rate_limits(own, study.baseline.label, at_limit) for own in found)
+    flagged = (
+        caveats.add_study_flags(own, study.baseline.label, at_limit, reports) for own in found
+    )
     explained = (
-        own.model_copy(update={"explanation": remedies.explain(study, own, limits)})
+        own.model_copy(update={"explanation": next_steps.explain(study, own, limits)})
         for own in flagged
     )
-    return tuple(caveats.add_imbalance(own, reports) for own in explained), reports
+    return tuple(explained), reports
 
 
-def _add_errors(workload: WorkloadReport, topics: Iterable[TopicValue | None]) -> WorkloadReport:
-    """Return the workload with the error of each predicted figure."""
-    known = [topic for topic in topics if topic is not None]
-    if not known:
-        return workload
-    results = tuple(
-        own.model_copy(
-            update={"simulator_error": "".join(t.describe_error(own.configuration) for t in known)}
-        )
-        for own in workload.results
+def _add_errors(
+    workloads: tuple[WorkloadReport, ...], topics: Sequence[TopicValue]
+) -> tuple[WorkloadReport, ...]:
+    """Return the workloads with the error of each predicted figure."""
+    if not topics:
+        return workloads
+
+    def add(result: Result) -> Result:
+        errors = "".join(topic.describe_error(result.configuration) for topic in topics)
+        return result.model_copy(update={"simulator_error": errors})
+
+    return tuple(
+        own.model_copy(update={"results": tuple(map(add, own.results))}) for own in workloads
     )
-    return workload.model_copy(update={"results": results})
 
 
 def _verdict_headline(
@@ -203,25 +208,26 @@ def _verdict_headline(
             return found
     if failed := describe_failed_side(compared):
         return f"{failed[0].upper()}{failed[1:]}: there is no figure to compare."
-    why = remedies.explain_all_workloads(workloads, report.limits)
+    why = next_steps.explain_all_workloads(workloads, report.limits)
     candidates = list_candidates(recorded.study, compared)
     context = sentences.build_context(recorded.study)
     disturbance = next(covariates.describe_disturbances(workloads, report.covariates), "")
-    return headline.build_headline(workloads, context, candidates, why, disturbance)
+    return sentences.build_headline(workloads, context, candidates, why, disturbance)
 
 
 def _next_steps(
     recorded: RecordedStudy, report: Report, compared: Sequence[ComparisonResult]
 ) -> Iterator[Step]:
     study = recorded.study
-    yield from switchback.suggest_whole_trials(report.switchback)
+    if any(switchback.describe_disagreements(report.switchback)):
+        yield switchback.WHOLE_TRIALS
     continuation = estimate_continuation(
         study, compared, recorded.trials, recorded.switchback.windows
     )
     yield from next_steps.suggest_next_steps(
         study, recorded.row, compared, recorded.place, continuation
     )
-    yield from remedies.suggest_remedies(study, report.workloads, report.limits, report.disturbed)
+    yield from next_steps.suggest_remedies(study, report.workloads, report.limits, report.disturbed)
 
 
 def _answer(
@@ -255,22 +261,10 @@ def _notes(recorded: RecordedStudy) -> Iterator[str]:
     yield from filter(None, (topic.describe(counted) for topic in list_topics().values()))
 
 
-def _state(recorded: RecordedStudy, workloads: Sequence[WorkloadReport]) -> State:
-    """A single configuration has nothing to decide and runs all its blocks."""
-    every = verdicts.list_verdicts(workloads)
-    results = [r for each in every for r in (each.results[1:] or each.results)]
-    most = recorded.study.decide.max_blocks
-    return State.COMPLETE if all(own.has_ended(most) for own in results) else State.STOPPED
-
-
-def _plain_mapping(value: Mapping[str, Any]) -> dict[str, JsonValue]:
-    return {str(key): _plain(item) for key, item in value.items()}
-
-
 def _plain(value: Any) -> JsonValue:
     """A JSON value in which no number is infinite or not a number."""
     if isinstance(value, Mapping):
-        return _plain_mapping(value)
+        return {str(key): _plain(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
         return [_plain(item) for item in value]
     if isinstance(value, float):

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypeVar, assert_never
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from iostudy.analysis.verdict import Verdict
 
@@ -38,23 +38,15 @@ GLYPHS = dict(zip(SHAPES, "●■▲◆▼▶◀✚", strict=True))
 """Characters that look like the shapes, for legends in text."""
 
 
-def choose_verdict_mark(verdict: Verdict) -> tuple[str, str]:
-    """Colour and shape of a verdict."""
-    match verdict:
-        case Verdict.BETTER:
-            return GREEN, "triangle-up"
-        case Verdict.WORSE:
-            return RED, "triangle-down"
-        case Verdict.EQUIVALENT:
-            return BLUE, "circle"
-        case Verdict.NOT_WORSE:
-            return BLUE, "triangle-right"
-        case Verdict.NOT_BETTER:
-            return BLUE, "triangle-left"
-        case Verdict.INCONCLUSIVE:
-            return GREY, "diamond"
-        case _:
-            assert_never(verdict)
+VERDICT_MARKS = {
+    Verdict.BETTER: (GREEN, "triangle-up"),
+    Verdict.WORSE: (RED, "triangle-down"),
+    Verdict.EQUIVALENT: (BLUE, "circle"),
+    Verdict.NOT_WORSE: (BLUE, "triangle-right"),
+    Verdict.NOT_BETTER: (BLUE, "triangle-left"),
+    Verdict.INCONCLUSIVE: (GREY, "diamond"),
+}
+"""Colour and shape of each verdict."""
 
 
 def cycle_items(items: Sequence[T], count: int) -> list[T]:
@@ -141,17 +133,20 @@ def encode_configuration(report: Report, *, legend: bool = True) -> tuple[alt.Co
     """
     labels = [configuration.label for configuration in report.configurations]
     if has_many_configurations(report):
-        return (
-            alt.Color("configuration:N", legend=None).scale(domain=labels, range=[BLUE]),
-            alt.Shape("configuration:N", legend=None).scale(domain=labels, range=["circle"]),
-        )
+        return encode_labels(labels, (BLUE,), ("circle",), legend=False)
     return encode_labels(labels, legend=legend)
 
 
-def encode_labels(labels: Sequence[str], *, legend: bool = True) -> tuple[alt.Color, alt.Shape]:
+def encode_labels(
+    labels: Sequence[str],
+    colours: Sequence[str] = COLOURS,
+    shapes: Sequence[str] = SHAPES,
+    *,
+    legend: bool = True,
+) -> tuple[alt.Color, alt.Shape]:
     """A colour and a shape for each of the configurations."""
     shown = make_legend(labels) if legend else None
-    colours, shapes = (cycle_items(each, len(labels)) for each in (COLOURS, SHAPES))
+    colours, shapes = (cycle_items(each, len(labels)) for each in (colours, shapes))
     return (
         alt.Color("configuration:N", legend=shown).scale(domain=labels, range=colours),
         alt.Shape("configuration:N", legend=shown).scale(domain=labels, range=shapes),

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from rich import box
 from rich.cells import cell_len
-from rich.console import Console, ConsoleOptions, JustifyMethod, RenderableType
+from rich.console import Console, ConsoleOptions, RenderableType
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
+
+from iostudy.visible import visible
 
 _WORDS = 16
 """The least width of a column of words."""
@@ -24,9 +26,12 @@ _GAP = 2
 class TextTable:
     """Heads and rows; the first ``names`` columns identify a row, the others are numbers.
 
-    The last ``words`` columns are texts that may wrap. The title distinguishes the table from
+    The last ``words`` columns are texts that may wrap. A terminal shows the columns that fit its
+    width, and a line below names the others: columns of words stay, and columns of numbers are left
+    out from the last on. The title distinguishes the table from
     others of its section. ``links`` are relative addresses of a page for each row, empty for none;
-    HTML has them in the first column.
+    HTML has them in the first column. ``shades`` are the colours behind the numbers of each row as
+    CSS, empty for none.
     """
 
     title: str
@@ -35,10 +40,77 @@ class TextTable:
     names: int
     words: int = 0
     links: Sequence[str] = ()
+    shades: Sequence[tuple[str, ...]] = ()
 
     def is_number(self, place: int) -> bool:
         """Whether the column holds numbers."""
         return self.names <= place < len(self.heads) - self.words
+
+    def make_visible(self) -> TextTable:
+        """Return the table without control characters, which a terminal would obey."""
+        rows = [tuple(map(visible, row)) for row in self.rows]
+        heads = tuple(map(visible, self.heads))
+        return replace(self, title=visible(self.title), heads=heads, rows=rows)
+
+    def __rich_console__(
+        self, console: Console, options: ConsoleOptions
+    ) -> Iterator[RenderableType]:
+        places = self._list_fitting(options.max_width)
+        table = Table(
+            title=Text(self.title, style="bold"),
+            title_justify="left",
+            box=box.SIMPLE_HEAD,
+            pad_edge=False,
+            collapse_padding=True,
+        )
+        for place in places:
+            is_number, least, head = (
+                self.is_number(place),
+                self._least_width(place),
+                self.heads[place],
+            )
+            if is_number:
+                head = textwrap.fill(head, max(1, least), break_long_words=False)
+            table.add_column(
+                Text(head),
+                justify="right" if is_number else "left",
+                min_width=least if is_number else None,
+                no_wrap=is_number,
+                overflow="fold",
+            )
+        for row in self.rows:
+            table.add_row(*(Text(row[place]) for place in places))
+        yield table
+        left_out = [head for place, head in enumerate(self.heads) if place not in places]
+        if left_out:
+            text = f"not shown at {options.max_width} columns: {', '.join(left_out)}"
+            yield Padding(Text(text, style="dim"), (0, 1, 1, 1))
+
+    def _list_fitting(self, width: int) -> list[int]:
+        """Return the places of the columns that fit, at least one beyond the names."""
+        widths = {place: _GAP + self._least_width(place) for place in range(len(self.heads))}
+        fitting = [place for place in widths if not self.is_number(place)]
+        room = width - _GAP - sum(widths[place] for place in fitting)
+        needs_number = not self.words
+        for place in filter(self.is_number, widths):
+            room -= widths[place]
+            if room < 0 and not needs_number:
+                break
+            needs_number = False
+            fitting.append(place)
+        return sorted(fitting)
+
+    def _least_width(self, place: int) -> int:
+        """Return the width of the widest part of a column that does not wrap.
+
+        Names wrap between their parts, heads of numbers between words.
+        """
+        cells = [row[place] for row in self.rows]
+        if not self.is_number(place):
+            if place >= self.names:
+                return min(_WORDS, max(map(cell_len, (self.heads[place], *cells))))
+            cells = [part for cell in cells for part in cell.split()]
+        return max(map(cell_len, (*self.heads[place].split(), *cells)), default=0)
 
 
 Row = Mapping[str, object] | Sequence[tuple[str, object]]
@@ -56,85 +128,6 @@ def make_table(
 
 
 @dataclass(frozen=True)
-class FittingTable:
-    """A table of the columns that fit the width; a line below it names the others.
-
-    Names wrap between their parts, heads of numbers between words. Columns of words stay, and
-    columns of numbers are left out from the last on.
-    """
-
-    title: str
-    shown: TextTable
-
-    def __rich_console__(
-        self, console: Console, options: ConsoleOptions
-    ) -> Iterator[RenderableType]:
-        title = ": ".join(filter(None, (self.title, self.shown.title)))
-        places = self._fitting(options.max_width)
-        yield _text_table(title, self.shown, places)
-        left_out = [h for index, h in enumerate(self.shown.heads) if index not in places]
-        if left_out:
-            text = f"not shown at {options.max_width} columns: {', '.join(left_out)}"
-            yield Padding(Text(text, style="dim"), (0, 1, 1, 1))
-
-    def _fitting(self, width: int) -> list[int]:
-        """Return the places of the columns that fit, at least one beyond the names."""
-        shown = self.shown
-        every = range(len(shown.heads))
-        numbers = [place for place in every if shown.is_number(place)]
-        room = width - _GAP - sum(self._width(place) for place in every if place not in numbers)
-        fitting: list[int] = []
-        for place in numbers:
-            room -= self._width(place)
-            if room >= 0 or (not fitting and not shown.words):
-                fitting.append(place)
-            else:
-                break
-        return [place for place in every if place not in numbers or place in fitting]
-
-    def _width(self, place: int) -> int:
-        """Return the least width of a column, with its gap."""
-        return _GAP + _least_width(self.shown, place)
-
-
-def _least_width(shown: TextTable, place: int) -> int:
-    """Return the width of the widest part of a column that does not wrap."""
-    cells = [row[place] for row in shown.rows]
-    if not shown.is_number(place):
-        if place >= shown.names:
-            return min(_WORDS, max(map(cell_len, (shown.heads[place], *cells))))
-        cells = [part for cell in cells for part in cell.split()]
-    return max(map(cell_len, (*shown.heads[place].split(), *cells)), default=0)
-
-
-def _text_table(title: str, shown: TextTable, places: Sequence[int]) -> Table:
-    table = Table(
-        title=Text(title, style="bold"),
-        title_justify="left",
-        box=box.SIMPLE_HEAD,
-        pad_edge=False,
-        collapse_padding=True,
-    )
-    for place in places:
-        is_number = shown.is_number(place)
-        justify: JustifyMethod = "right" if is_number else "left"
-        least = _least_width(shown, place)
-        head = shown.heads[place]
-        if is_number:
-            head = textwrap.fill(head, max(1, least), break_long_words=False)
-        table.add_column(
-            Text(head),
-            justify=justify,
-            min_width=least if is_number else None,
-            no_wrap=is_number,
-            overflow="fold",
-        )
-    for row in shown.rows:
-        table.add_row(*(Text(row[place]) for place in places))
-    return table
-
-
-@dataclass(frozen=True)
 class Chart:
     """A chart: its Vega-Lite specification, and its content in words.
 
@@ -149,38 +142,12 @@ class Chart:
 
 
 @dataclass(frozen=True)
-class ColouredCell:
-    """A number as text, and the colour behind it as CSS; both empty where there is no part."""
-
-    text: str
-    shade: str
-
-
-@dataclass(frozen=True)
-class HeatMap:
-    """One configuration's cells, or their changes: a row a file size, a column a record size."""
-
-    title: str
-    heads: tuple[str, ...]
-    rows: tuple[tuple[str, tuple[ColouredCell, ...]], ...]
-
-
-@dataclass(frozen=True)
-class OperationMaps:
-    """All maps of one operation: the configurations' own, then their changes."""
-
-    name: str
-    maps: tuple[HeatMap, ...]
-
-
-@dataclass(frozen=True)
 class Section:
     """Charts, tables and notes on one topic.
 
     ``name`` is its address in the page: lower-case letters, digits and hyphens. ``leading_tables``
     precede the charts. ``folded`` tables are long or rarely needed; renderers may fold them.
-    ``draw`` makes the charts, which takes long; only renderers that show charts call it. ``shade``
-    makes the heat maps that stand for the tables in a page.
+    ``draw`` makes the charts, which takes long; only renderers that show charts call it.
     """
 
     name: str
@@ -190,7 +157,6 @@ class Section:
     tables: tuple[TextTable, ...] = ()
     folded: tuple[TextTable, ...] = ()
     draw: Callable[[], Iterable[Chart]] = tuple
-    shade: Callable[[], tuple[OperationMaps, ...]] = tuple
 
     @property
     def charts(self) -> tuple[Chart, ...]:

@@ -8,7 +8,8 @@ from typing import Any, Literal
 from pydantic import Field, FiniteFloat, JsonValue, create_model
 
 from iostudy.analysis.series import Flag
-from iostudy.report.base import FigureDescription, GivenUpWorkloadReport, Method, State, Step, Value
+from iostudy.ledger.given_up_workloads import GivenUpWorkload
+from iostudy.report.base import Method, State, Step, Value
 from iostudy.report.plugin_topics import TopicValue, list_topics
 from iostudy.report.topics.block_latency import BlockLatencyReport
 from iostudy.report.topics.bottlenecks import BottleneckReport, DisturbanceReport
@@ -26,12 +27,13 @@ from iostudy.report.topics.together import TogetherReport
 from iostudy.report.topics.trials import TrialReport
 from iostudy.report.topics.verdicts import Result
 from iostudy.report.topics.volumes import VolumeReport
+from iostudy.workloads.definition import Figure
 
 
 class GuardReport(Value):
     """Results of one workload by a further figure, which a recommendation must not make worse."""
 
-    figure: FigureDescription
+    figure: Figure
     """The figure."""
     results: tuple[Result, ...]
     """Results in the study's order of configurations."""
@@ -50,7 +52,7 @@ class WorkloadReport(Value):
     """What it does not model."""
     options: dict[str, str]
     """All its options, as in a study file."""
-    figure: FigureDescription
+    figure: Figure
     """The figure that decides."""
     results: tuple[Result, ...]
     """Results in the study's order of configurations."""
@@ -126,7 +128,7 @@ class Report(Value):
     """The nodes, if all ran each trial at the same time; null for a study of one host."""
     noise_causes: tuple[NoiseDecompositionReport, ...] = ()
     """Variance decompositions of the workloads whose telemetry shows any cause."""
-    given_up: tuple[GivenUpWorkloadReport, ...] = ()
+    given_up: tuple[GivenUpWorkload, ...] = ()
     """Workloads that the study gave up: all attempts at a block failed."""
     block_requests: tuple[BlockLatencyReport, ...] = ()
     """Latencies of block requests, if the study traced them; in the order of ``telemetry``."""

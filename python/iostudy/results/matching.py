@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import PurePath
 
@@ -11,7 +11,7 @@ from pydantic import JsonValue
 from iostudy.errors import UsageError
 from iostudy.results.recorded_study import RecordedStudy
 from iostudy.study.mode import find_mode
-from iostudy.study.model import Study, WorkloadRequest
+from iostudy.study.model import WorkloadRequest
 from iostudy.workloads.option_text import format_options
 
 
@@ -47,16 +47,32 @@ def match_studies(
     for a study that compares no configurations, for a traced and an untraced study, for unknown
     labels, and if nothing is comparable.
     """
-    _refuse_mixed_tracing(first, second)
-    for side in (first, second):
+    sides = first, second
+    traced = [side.place for side in sides if side.study.telemetry.block_latency]
+    if len(traced) == 1:
+        # The cost of tracing would look like a difference.
+        raise UsageError(
+            "two studies that are both traced, or both untraced",
+            found="its requests were traced (block_latency), which costs time; those of the other "
+            "were not",
+            where=traced[0],
+            remedy="run one of them again, with telemetry as in the other",
+        )
+    for side in sides:
         refuse_without_configurations(side, "two studies that compare configurations")
-    reasons = dict(_workload_reasons(first.study, second.study))
-    theirs = {workload.label: workload.figures for workload in second.study.workloads}
-    workloads = [
-        replace(own, figures=tuple(each for each in own.figures if each in theirs[own.label]))
-        for own in first.study.workloads
-        if own.label not in reasons
-    ]
+    theirs = {workload.label: workload for workload in second.study.workloads}
+    reasons, workloads = {}, []
+    for own in first.study.workloads:
+        if own.label not in theirs:
+            reasons[own.label] = f"only the first study has the workload {own.label}"
+        elif reason := _difference(own, theirs[own.label]):
+            reasons[own.label] = f"{own.label} is not the same workload: {reason}"
+        else:
+            shared = tuple(each for each in own.figures if each in theirs[own.label].figures)
+            workloads.append(replace(own, figures=shared))
+    ours = {workload.label for workload in first.study.workloads}
+    missing = (label for label in theirs if label not in ours)
+    reasons |= {label: f"only the second study has the workload {label}" for label in missing}
     if not workloads:
         raise UsageError(
             "two studies with a workload in common: the same options, figure and unit",
@@ -66,12 +82,21 @@ def match_studies(
         )
     reduced = {**first.study.reduced, **second.study.reduced}
     unequal = first.study.reduced.keys() ^ second.study.reduced.keys()
-    labels = _labels(first.study, unequal), _labels(second.study, unequal)
-    pairs = [_requested_pair(each, labels, (first, second)) for each in requested]
+    labels = [
+        tuple(own.label for own in side.study.configurations() if own.label not in unequal)
+        for side in sides
+    ]
+    pairs = [_requested_pair(each, labels, sides) for each in requested]
+    alone = []
     if not requested:
         same = ((label, label) for label in labels[0] if label in labels[1])
         pairs = [(labels[0][0], labels[1][0]), *same]
-    alone = () if requested else tuple(_configuration_reasons(labels, pairs))
+        alone = [
+            f"only the {which} study has the configuration {label}"
+            for index, which in enumerate(("first", "second"))
+            for label in labels[index]
+            if label not in {pair[index] for pair in pairs}
+        ]
     lacking = (f"{label} lacks {reduced[label]} in one study" for label in unequal)
     return ComparableParts(
         tuple(workloads), tuple(dict.fromkeys(pairs)), (*reasons.values(), *alone, *lacking)
@@ -85,28 +110,8 @@ def refuse_without_configurations(side: RecordedStudy, expected: str) -> None:
         raise UsageError(expected, found=str(mode), where=side.place, remedy=mode.instead)
 
 
-def _refuse_mixed_tracing(first: RecordedStudy, second: RecordedStudy) -> None:
-    """Refuse a traced and an untraced study: the cost of tracing would look like a difference."""
-    traced = [side.place for side in (first, second) if side.study.telemetry.block_latency]
-    if len(traced) == 1:
-        raise UsageError(
-            "two studies that are both traced, or both untraced",
-            found="its requests were traced (block_latency), which costs time; those of the other "
-            "were not",
-            where=traced[0],
-            remedy="run one of them again, with telemetry as in the other",
-        )
-
-
-def _labels(study: Study, excluded: Container[str]) -> tuple[str, ...]:
-    labels = (configuration.label for configuration in study.configurations())
-    return tuple(label for label in labels if label not in excluded)
-
-
 def _requested_pair(
-    text: str,
-    labels: tuple[Sequence[str], Sequence[str]],
-    sides: tuple[RecordedStudy, RecordedStudy],
+    text: str, labels: Sequence[Sequence[str]], sides: tuple[RecordedStudy, RecordedStudy]
 ) -> tuple[str, str]:
     """A label may hold an equals sign itself: each of them is tried."""
     parts = text.split("=")
@@ -121,20 +126,6 @@ def _requested_pair(
         where="--configuration",
         remedy="; ".join(known),
     )
-
-
-def _workload_reasons(first: Study, second: Study) -> Iterator[tuple[str, str]]:
-    """The label of each workload that cannot be compared, and why."""
-    theirs = {workload.label: workload for workload in second.workloads}
-    for ours in first.workloads:
-        if ours.label not in theirs:
-            yield ours.label, f"only the first study has the workload {ours.label}"
-        elif reason := _difference(ours, theirs[ours.label]):
-            yield ours.label, f"{ours.label} is not the same workload: {reason}"
-    own = {workload.label for workload in first.workloads}
-    for label in theirs:
-        if label not in own:
-            yield label, f"only the second study has the workload {label}"
 
 
 def _difference(first: WorkloadRequest, second: WorkloadRequest) -> str:
@@ -152,16 +143,6 @@ def _difference(first: WorkloadRequest, second: WorkloadRequest) -> str:
         if options[0].get(name) != options[1].get(name)
     )
     return ", ".join(texts)
-
-
-def _configuration_reasons(
-    labels: tuple[Sequence[str], Sequence[str]], pairs: Sequence[tuple[str, str]]
-) -> Iterator[str]:
-    for index, which in enumerate(("first", "second")):
-        compared = {pair[index] for pair in pairs}
-        for label in labels[index]:
-            if label not in compared:
-                yield f"only the {which} study has the configuration {label}"
 
 
 Circumstances = Mapping[str, JsonValue]
@@ -226,11 +207,11 @@ def _comparable(circumstances: Circumstances) -> dict[str, JsonValue]:
     below = _mapping(circumstances.get("target")).get("devices")
     known = _mapping(host.get("block_devices"))
     names = [str(name) for name in below] if isinstance(below, list | tuple) else []
-    devices = [_mapping(known[name]) for name in names if name in known]
     if "block_devices" in host:
         lasting: list[JsonValue] = [
-            {name: own for name, own in device.items() if name not in _DISK_NUMBERS}
-            for device in devices
+            {name: own for name, own in _mapping(known[name]).items() if name not in _DISK_NUMBERS}
+            for name in names
+            if name in known
         ]
         host["block_devices"] = _placed("device", lasting)
     if "mounts" in host:

@@ -48,10 +48,12 @@ class PublishedFigure(StudySection):
 
 
 class PublishedOrder(StudySection):
-    """A ranking of configurations over several workloads, the best first."""
+    """A published ranking over several workloads, the best first."""
 
     where: str
+    """Conditions of the ranking."""
     order: tuple[str, ...]
+    """Names of the configurations, the best first."""
 
 
 class PublishedItem(StudySection):

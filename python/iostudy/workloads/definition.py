@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from pydantic import BaseModel
 
@@ -15,12 +15,18 @@ from iostudy.workloads.workload import Workload
 
 @dataclass(frozen=True)
 class Figure:
-    """One measurement of a workload: name, unit, documentation, and the better direction."""
+    """A figure of a workload."""
+
+    __pydantic_config__: ClassVar = {"use_attribute_docstrings": True, "extra": "forbid"}
 
     name: str
+    """Name of the figure, such as ``throughput``."""
     unit: str
+    """Unit of its values, such as ``MiB/s``."""
     documentation: str
+    """What it measures."""
     higher_is_better: bool
+    """False for a time or a latency."""
 
 
 @dataclass(frozen=True)

@@ -14,12 +14,12 @@ from rich.console import Console
 
 from iostudy.analysis.series import Flag
 from iostudy.analysis.verdict import Verdict
-from iostudy.report.answer import Answer, build_answer
-from iostudy.report.base import FigureDescription, Span, State, Step
+from iostudy.report.answer import COLUMNS, LINES, Answer, build_answer, lay_out
+from iostudy.report.base import Span, State, Step
 from iostudy.report.render import markdown, terminal
-from iostudy.report.render.answer_screen import COLUMNS, LINES, lay_out
 from iostudy.report.topics.verdicts import FigureVerdicts, Result
 from iostudy.report.values import Report
+from iostudy.workloads.definition import Figure
 from tests.report.factory import report, two_factors
 
 FORBIDDEN = re.compile("covariate|foreign|futile|washout")
@@ -56,7 +56,7 @@ def results(draw: st.DrawFn, *, baseline: bool) -> Result:
 def tables(draw: st.DrawFn, configurations: int) -> FigureVerdicts:
     own = [draw(results(baseline=place == 0)) for place in range(configurations)]
     unit = draw(st.sampled_from(["MiB/s", "op/s", "s", "as printed"]))
-    figure = FigureDescription(name="f", unit=unit, documentation="", higher_is_better=True)
+    figure = Figure(name="f", unit=unit, documentation="", higher_is_better=True)
     return FigureVerdicts(draw(TEXT), draw(TEXT), figure, own)
 
 
@@ -142,7 +142,7 @@ def test_the_same_answer_as_markdown() -> None:
     answer = build_answer(report(blocks=20), Path("results/x"))
     text = markdown.render_answer(answer)
     assert text.count("| none |") == len(answer.tables)
-    assert "▲ better" not in text
+    assert "| ▼ worse" in text
     assert answer.tables[0].results[1].configuration in text
 
 

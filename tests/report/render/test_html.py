@@ -177,7 +177,7 @@ def test_latencies_have_charts_and_parts_heat_maps() -> None:
     charts = json.loads(page.unpacked("charts"))["charts"]
     assert {"latency-1-1", "latency-1-2", "latency-1-3"} <= set(charts)
     heats = [a for tag, a in page.elements if tag == "table" and a.get("class") == "heat"]
-    assert len(heats) == 2 * 7
+    assert len(heats) == 2 * 4
     assert "Not used for verdicts" in made
     assert 'style="background: rgb(47 127 193 / 0.620)"' in made
 

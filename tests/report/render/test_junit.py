@@ -53,6 +53,6 @@ def test_the_summary_has_the_answer_and_the_verdicts():
     report = factory.report()
     text = markdown.render_answer(build_answer(report, None))
     assert report.headline in text
-    assert all(f"| {workload.label}: scheduler |" in text for workload in report.workloads)
-    assert text.index(report.headline) < text.index("| worse")
+    assert all(f"{workload.label}: " in text for workload in report.workloads)
+    assert text.index(report.headline) < text.index("| ▼ worse")
     assert "Inventory" not in text

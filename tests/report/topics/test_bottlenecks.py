@@ -18,12 +18,12 @@ from iostudy.ledger.samples import read_samples, write_samples
 from iostudy.report.render import markdown
 from iostudy.report.topics import bottlenecks
 from iostudy.report.topics.bottlenecks import DisturbanceSource, build_timeline_charts
-from iostudy.report.topics.diagnosis import TrialContexts, build_trial_context
-from iostudy.report.topics.remedies import REMEDIES
-from iostudy.report.topics.timeline import build_timeline
+from iostudy.report.topics.next_steps import REMEDIES
 from iostudy.report.values import Report
+from iostudy.results.trial_contexts import TrialContexts, build_trial_context
 from iostudy.study.requests import build_request
 from iostudy.telemetry.samples import Samples
+from iostudy.telemetry.timeline import build_timeline
 from iostudy.workloads import catalog
 from tests.report.factory import CIRCUMSTANCES, build_report, factor, report, rows, study, study_row
 

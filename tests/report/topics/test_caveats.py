@@ -12,7 +12,7 @@ from rich.console import Console
 from iostudy.analysis.series import Flag
 from iostudy.ledger.rows import TrialRow
 from iostudy.report.render import json_, markdown, terminal
-from iostudy.report.topics.caveats import build_caveats_section, explain_flag
+from iostudy.report.topics.caveats import MEANINGS, build_caveats_section
 from iostudy.report.topics.verdicts import Result, format_verdict
 from iostudy.report.values import Report
 from tests.report.factory import build_report, factor, rows, study, study_row
@@ -93,7 +93,7 @@ def test_no_trial_has_no_flag() -> None:
 
 @pytest.mark.parametrize("flag", list(Flag))
 def test_every_flag_has_a_remedy(flag: Flag) -> None:
-    meaning = explain_flag(flag)
+    meaning = MEANINGS[flag]
     assert meaning.endswith(".")
     assert any(word in meaning for word in ("Repeat", "repeat", "See", "Check", "Reduce"))
 

@@ -14,11 +14,8 @@ from iostudy.analysis.verdict import Verdict
 from iostudy.ledger.given_up_workloads import GivenUpWorkload
 from iostudy.report.render import html, json_, markdown, terminal
 from iostudy.report.topics.caveats import compute_shared_level
-from iostudy.report.topics.covariates import (
-    build_covariates,
-    build_covariates_section,
-    covariate_values,
-)
+from iostudy.report.topics.covariates import build_covariates, build_covariates_section
+from iostudy.results.covariates import covariate_values
 from iostudy.telemetry.covariates import Covariate
 from tests.report.factory import build_report, factor, rows, study, study_row
 

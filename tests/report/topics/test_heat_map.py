@@ -1,11 +1,12 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 import pytest
 
 from iostudy.report.drawing import BLUE, GREEN, RED
-from iostudy.report.topics.measurements import ColouredCell, PartsReport, build_heat_maps
+from iostudy.report.topics.measurements import PartsReport, build_part_tables
 from tests.report.parted import JOBS, cells, parted_report
 from tests.report.topics.test_verdict_chart import luminance
 
@@ -17,49 +18,32 @@ def parts(labels=None) -> PartsReport:
     return own_parts
 
 
-def strength(cell: ColouredCell) -> float:
-    return float(re.fullmatch(r"rgb\(\d+ \d+ \d+ / ([\d.]+)\)", cell.shade)[1])
+def strength(shade: str) -> float:
+    return float(re.fullmatch(r"rgb\(\d+ \d+ \d+ / ([\d.]+)\)", shade)[1])
 
 
-def all_cells(maps):
-    return [cell for each in maps for _, row in each.rows for cell in row]
+def cells_of(table):
+    """Text and shade of each number of a table."""
+    texts = [text for row in table.rows for text in row[1:]]
+    return list(zip(texts, [shade for row in table.shades for shade in row], strict=True))
 
 
-def test_each_operation_has_a_map_for_each_configuration_and_one_for_each_change():
-    heat_maps = build_heat_maps(parts(cells(["write", "read"])))
-    assert [operation.name for operation in heat_maps] == ["write", "read"]
-    assert [each.title for each in heat_maps[0].maps] == [
-        "none: KiB/s",
-        "mq-deadline: KiB/s",
-        "kyber: KiB/s",
-        "bfq: KiB/s",
-        "mq-deadline against none, %",
-        "kyber against none, %",
-        "bfq against none, %",
-    ]
-
-
-def test_the_largest_rate_of_all_has_the_strongest_shade_and_the_smallest_none():
-    (operation,) = build_heat_maps(parts(cells(["write"])))
-    rated = [cell for cell in all_cells(operation.maps[:4]) if cell.text]
-    by_strength = sorted(rated, key=strength)
-    assert strength(by_strength[0]) == 0
-    assert strength(by_strength[-1]) == pytest.approx(0.62)
-    assert float(by_strength[0].text) == min(float(cell.text) for cell in rated)
-    assert float(by_strength[-1].text) == max(float(cell.text) for cell in rated)
+def test_the_largest_rate_of_the_baseline_has_the_strongest_shade_and_the_smallest_none():
+    rated = [cell for cell in cells_of(build_part_tables(parts(cells(["write"])))[0]) if cell[0]]
+    by_strength = sorted(rated, key=lambda cell: strength(cell[1]))
+    assert strength(by_strength[0][1]) == 0
+    assert strength(by_strength[-1][1]) == pytest.approx(0.62)
+    assert float(by_strength[0][0]) == min(float(text) for text, _ in rated)
+    assert float(by_strength[-1][0]) == max(float(text) for text, _ in rated)
 
 
 def test_better_is_green_and_worse_is_red_whichever_way_is_better():
-    own_parts = parts(cells(["write"]))
-    (up,) = build_heat_maps(own_parts)
-    figure = own_parts.figure.model_copy(update={"higher_is_better": False})
-    (down,) = build_heat_maps(own_parts.model_copy(update={"figure": figure}))
-    for maps, faster, slower in (
-        (up.maps, "15 149 112", "210 82 31"),
-        (down.maps, "210", "15 149"),
-    ):
-        assert faster in all_cells(maps[5:6])[0].shade
-        assert slower in all_cells(maps[6:7])[0].shade
+    up = parts(cells(["write"]))
+    down = up.model_copy(update={"figure": replace(up.figure, higher_is_better=False)})
+    for own, faster, slower in ((up, "15 149 112", "210 82 31"), (down, "210", "15 149")):
+        *_, kyber, bfq = build_part_tables(own)
+        assert faster in cells_of(kyber)[0][1]
+        assert slower in cells_of(bfq)[0][1]
 
 
 def test_cells_that_are_missing_or_zero_are_no_error():
@@ -67,13 +51,13 @@ def test_cells_that_are_missing_or_zero_are_no_error():
     zero = own_parts.parts[0].model_copy(
         update={"values": (0.0, None, 0.0, 1.0), "changes": (None,) * 4}
     )
-    (operation,) = build_heat_maps(own_parts.model_copy(update={"parts": (zero,)}))
-    texts = [cell.text for cell in all_cells(operation.maps)]
-    assert texts == ["0", "", "0", "1.00", "", "", ""]
+    tables = build_part_tables(own_parts.model_copy(update={"parts": (zero,)}))
+    assert [text for table in tables for text, _ in cells_of(table)] == ["0", "", "0", "1.00"]
+    assert not any(shade for table in tables for _, shade in cells_of(table))
 
 
-def test_parts_that_are_no_cells_have_no_map():
-    assert build_heat_maps(parts(JOBS)) == ()
+def test_parts_that_are_no_cells_have_no_shades():
+    assert [table.shades for table in build_part_tables(parts(JOBS))] == [()]
 
 
 @pytest.mark.parametrize("page", INKS)

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from iostudy.report.topics.measurements import build_figures_table, build_measurement_sections
+from iostudy.report.topics.measurements import build_measurement_sections
 from tests.report.factory import report
 from tests.report.parted import JOBS, cells, parted_report
 
@@ -29,7 +29,7 @@ def test_latencies_have_a_row_for_each_operation_and_configuration():
 
 
 def test_other_figures_have_their_units_and_changes():
-    table = build_figures_table(report().workloads[0])
+    (table,) = {s.title: s for s in sections_of(report())}["Other figures"].folded
     rows = {row[:2]: row[2:] for row in table.rows}
     assert rows["exec_time", "none"][1] == ""
     assert rows["exec_time", "none"][0].endswith(" s")

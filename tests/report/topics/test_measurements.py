@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from iostudy.analysis.rule import Rule
-from iostudy.report.topics.measurements import compare_means
+from iostudy.results.paired_means import compare_means
 from iostudy.workloads.native.latency import merge_buckets
 from tests.report.factory import build_report, disturbed, factor, report, rows, study, study_row
 from tests.report.parted import JOBS, NAME, cells, parted_report

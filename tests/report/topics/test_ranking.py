@@ -12,9 +12,9 @@ from rich.console import Console
 
 from iostudy.report.render import html, markdown, terminal
 from iostudy.report.topics.ranking import RankedConfiguration, RankingReport
-from iostudy.report.topics.reference import PublishedOrderReport
 from iostudy.report.values import Report
 from iostudy.study.model import Study
+from iostudy.study.reference import PublishedOrder
 from tests.report.factory import EFFECTS, build_report, factor, report, rows, study, study_row
 
 CROSSED = {**EFFECTS, ("dfsio-read", "kyber"): -0.1}
@@ -161,7 +161,7 @@ def test_before_the_fewest_blocks_there_is_no_ranking() -> None:
 def test_published_ranks_are_listed() -> None:
     of = report_of(replace(study(), reference="R1"), noise=0.004)
     assert of.reference is not None
-    orders = (PublishedOrderReport(where="cluster I", order=("noop", "cfq")),)
+    orders = (PublishedOrder(where="cluster I", order=("noop", "cfq")),)
     of = of.model_copy(update={"reference": of.reference.model_copy(update={"orders": orders})})
     for text in (shown(of), markdown.render(of).replace("\\", ""), html.render(of)):
         assert "R1, cluster I: noop" in text

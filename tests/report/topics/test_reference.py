@@ -233,17 +233,17 @@ def test_a_study_of_something_else_has_the_published_figures_alone(of: Study) ->
     report = report_of(of, trials(of))
     assert all(each.own is None for each in report.reference.figures)  # type: ignore[union-attr]
     for form, text in forms_of(report).items():
-        plain = " ".join(text.split())
+        plain = " ".join(re.sub(r"<[^>]+>", "", text).split())
         assert (
             "has figures of before and after on dfsio-write. This study has no finished block"
             in plain
         ), form
-        assert ("0.85347" in text) == (form != "terminal"), form
+        assert "0.85347" in text, form
 
 
 def test_in_a_terminal_the_answer_comes_first() -> None:
     text = forms_of(report_of(study_of(), trials(study_of())))["terminal"]
-    assert text.index("On dfsio-write, compared") < text.index("compared with R1")
+    assert text.index("On dfsio-write, compared") < text.index("Comparison with R1")
 
 
 def test_a_published_workload_that_the_study_has_not_is_left_out() -> None:
@@ -274,13 +274,13 @@ def test_every_form_shows_both_and_says_how_many_runs() -> None:
     forms = forms_of(report)
     own = format_own_change(published(report, "throughput", "after"))
     for form, text in forms.items():
-        for wanted in (" R1", "0.85347 MB/s", "+8.0 %", own.split(" [")[0], "one run before"):
+        for wanted in (" R1", "0.85347", "+8.0 %", own.split(" [")[0], "one run before"):
             assert wanted in text, (form, wanted)
         assert "not used for verdicts" in " ".join(text.split()), form
     for form in ("markdown", "html"):
         assert "(1 run)" in forms[form]
-        assert "was the change of 12 % in execution time real?" in forms[form]
-        assert "throughput of dfsio-write" in forms[form]
+        assert "in execution time real?" in forms[form]
+        assert "throughput" in forms[form]
     assert "average_io_rate" in forms["terminal"]
     for word in own.split():
         assert word in forms["terminal"]

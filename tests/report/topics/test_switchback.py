@@ -21,7 +21,6 @@ from iostudy.ledger.rows import (
     WindowRow,
 )
 from iostudy.report.render import json_, markdown, terminal
-from iostudy.report.render.html import read_legend
 from iostudy.report.topics.registry import build_summary_sections
 from iostudy.study.sections import DecisionMode
 from iostudy.telemetry.covariates import Covariate
@@ -190,11 +189,6 @@ def test_every_form_has_the_section():
     )
     assert terminal.render(found)
     section = next(each for each in build_summary_sections(found) if each.name == "switchback")
-    assert len(section.charts) == 1
-    assert [entry.label for entry in read_legend(section.charts[0].spec)] == [
-        "windows",
-        "whole trials",
-    ]
     assert [table.title for table in section.tables[1:]] == [
         "Confirmation by whole trials",
         "Telemetry of the runs, under all configurations together",

@@ -5,15 +5,15 @@ from collections.abc import Sequence
 import pytest
 
 from iostudy.analysis.verdict import Verdict
-from iostudy.report.base import FigureDescription
 from iostudy.report.formatting import find_factor_noun
 from iostudy.report.topics.sentences import AnswerContext, build_predicate, build_sentences
 from iostudy.report.topics.verdicts import Result
+from iostudy.workloads.definition import Figure
 from tests.report.factory import factor, result, span
 
 TOPIC = AnswerContext(noun="scheduler", margin=0.03, max_blocks=20)
-RATE = FigureDescription(name="aggregate", unit="MiB/s", documentation="", higher_is_better=True)
-TIME = FigureDescription(name="exec_time", unit="s", documentation="", higher_is_better=False)
+RATE = Figure(name="aggregate", unit="MiB/s", documentation="", higher_is_better=True)
+TIME = Figure(name="exec_time", unit="s", documentation="", higher_is_better=False)
 BASELINE = result("none")
 BFQ_COSTS = result("bfq", Verdict.WORSE, change=-0.12, interval=span(-0.15, -0.09), by_margin=True)
 KYBER_GAINS = result(
@@ -23,7 +23,7 @@ DEADLINE_SAME = result("mq-deadline", Verdict.EQUIVALENT, change=0.001, interval
 KYBER_SAME = result("kyber", Verdict.EQUIVALENT, change=0.0, interval=span(-0.02, 0.02))
 
 
-def said(*others: Result, figure: FigureDescription = RATE) -> str:
+def said(*others: Result, figure: Figure = RATE) -> str:
     return build_predicate((BASELINE, *others), figure, TOPIC)
 
 

@@ -1,12 +1,13 @@
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import altair as alt
 import pytest
 
 from iostudy.analysis.verdict import Verdict
-from iostudy.report.drawing import COLOURS, choose_verdict_mark, cycle_items
+from iostudy.report.drawing import COLOURS, VERDICT_MARKS, cycle_items
 from iostudy.report.section import Chart
 from iostudy.report.topics.intervals import build_interval_chart
 from iostudy.report.topics.telemetry import build_telemetry_charts
@@ -40,20 +41,27 @@ def example_report() -> Report:
     return build_report(experiment, study_row(experiment), disturbed(outlying(rows(experiment))))
 
 
-def test_the_interval_plot_shows_every_comparison_in_percent() -> None:
+def test_the_interval_plot_shows_every_comparison_on_the_axis() -> None:
     made = report()
     drawn = build_interval_chart(made.workloads[0], made)
     assert drawn is not None
     rows_shown = points(drawn)[-1]
     assert [row["configuration"] for row in rows_shown] == ["mq-deadline", "kyber", "bfq"]
-    assert rows_shown[-1]["change"] == pytest.approx(-12, abs=1.5)
+    assert rows_shown[-1]["change_text"].startswith("-1")
+    (zone,) = points(drawn)[0]
+    assert 0 < rows_shown[-1]["low"] < rows_shown[-1]["change"] < rows_shown[-1]["high"]
+    assert rows_shown[-1]["high"] < zone["low"] < zone["high"] < rows_shown[1]["change"] < 100
 
 
 def test_the_shaded_zone_is_the_margin_as_a_ratio() -> None:
     made = report()
     drawn = build_interval_chart(made.workloads[0], made)
     assert drawn is not None
-    assert points(drawn)[0] == [{"low": pytest.approx(100 / 1.03 - 100), "high": 3.0}]
+    ((zone,), (zero, *_)) = points(drawn)[0], drawn.spec["layer"][1:]
+    middle = zero["encoding"]["x"]["datum"]
+    assert zone["high"] - middle == pytest.approx(middle - zone["low"], abs=0.02)
+    ticks = json.loads(drawn.spec["layer"][2]["encoding"]["x"]["axis"]["labelExpr"].split("[")[0])
+    assert ticks[f"{middle:g}"] == "0"
 
 
 def test_there_is_no_interval_plot_before_there_is_an_interval() -> None:
@@ -81,7 +89,7 @@ def test_uninformative_interval_is_clipped() -> None:
     assert drawn is not None
     row = next(r for r in points(drawn)[-1] if r["configuration"] == wide.configuration)
     assert (row["low_cut"], row["high_cut"], row["change"]) == (True, True, None)
-    assert -30 < row["low"] < 0 < row["high"] < 30
+    assert (row["low"], row["high"]) == (0, 100)
     arrows = {layer["mark"].get("shape") for layer in drawn.spec["layer"]}
     assert {"triangle-left", "triangle-right"} <= arrows
 
@@ -119,7 +127,7 @@ def test_charts_take_the_width_they_are_given() -> None:
 
 
 def test_every_verdict_has_a_shape_of_its_own_and_final_ones_a_colour() -> None:
-    marks = {verdict: choose_verdict_mark(verdict) for verdict in Verdict}
+    marks = {verdict: VERDICT_MARKS[verdict] for verdict in Verdict}
     assert len({shape for _, shape in marks.values()}) == len(marks)
     final = [colour for verdict, (colour, _) in marks.items() if verdict.is_final]
     assert len(set(final)) == len(final)

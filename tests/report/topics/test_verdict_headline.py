@@ -9,16 +9,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from iostudy.analysis.verdict import Verdict
-from iostudy.report.base import FigureDescription
-from iostudy.report.topics.headline import build_headline
-from iostudy.report.topics.sentences import AnswerContext, summarize_workloads
+from iostudy.report.topics.sentences import AnswerContext, build_headline, summarize_workloads
 from iostudy.report.topics.verdicts import Result
 from iostudy.report.values import WorkloadReport
+from iostudy.workloads.definition import Figure
 from tests.report.factory import report, result, span
 
 TOPIC = AnswerContext(noun="scheduler", margin=0.03, max_blocks=20)
-RATE = FigureDescription(name="aggregate", unit="MiB/s", documentation="", higher_is_better=True)
-TIME = FigureDescription(name="exec_time", unit="s", documentation="", higher_is_better=False)
+RATE = Figure(name="aggregate", unit="MiB/s", documentation="", higher_is_better=True)
+TIME = Figure(name="exec_time", unit="s", documentation="", higher_is_better=False)
 BETTER, WORSE = Verdict.BETTER, Verdict.WORSE
 SAME, OPEN = Verdict.EQUIVALENT, Verdict.INCONCLUSIVE
 HARMLESS = Verdict.NOT_WORSE
@@ -290,7 +289,7 @@ def test_every_report_has_one(blocks: int, noise: float) -> None:
 @pytest.mark.parametrize(("change", "interval"), [(None, None), (-0.5, None)])
 @pytest.mark.parametrize("figure", [RATE, TIME])
 def test_a_verdict_of_failed_runs_names_them_in_place_of_a_size(
-    verdict: Verdict, change: float | None, interval: None, figure: FigureDescription
+    verdict: Verdict, change: float | None, interval: None, figure: Figure
 ) -> None:
     own = result("kyber", verdict, change=change, interval=interval, blocks=20, value=None)
     reported = workload("write", own).model_copy(update={"figure": figure})

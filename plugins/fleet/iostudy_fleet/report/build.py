@@ -12,7 +12,6 @@ from iostudy.analysis.rule import Rule
 from iostudy.analysis.verdict import EstimatedDifference, Verdict
 from iostudy.report.base import Span, build_span, finite
 from iostudy.report.build import build_workloads
-from iostudy.report.topics.measurements import describe_figure
 from iostudy.report.topics.verdicts import list_verdicts
 from iostudy.results.comparisons import compare_configurations, entitle
 from iostudy.results.recorded_study import RecordedStudy
@@ -146,7 +145,7 @@ def _comparison(effect: FleetEffect, nodes: Sequence[NodeReport], rule: Rule) ->
     return FleetComparison(
         workload=effect.title,
         configuration=effect.configuration,
-        figure=describe_figure(effect.figure),
+        figure=effect.figure,
         nodes=len(effect.nodes),
         mean=_difference(mean_difference(effect, rule)),
         new_node=_difference(new_node_difference(effect, rule)),
@@ -175,7 +174,7 @@ def _baseline(effect: FleetEffect) -> BaselineSpread:
     return BaselineSpread(
         workload=effect.title,
         configuration=effect.configuration,
-        figure=describe_figure(effect.figure),
+        figure=effect.figure,
         nodes=len(effect.nodes),
         value=math.exp(_sign(effect) * effect.pooled.mean),
         heterogeneity=_heterogeneity(effect.pooled),

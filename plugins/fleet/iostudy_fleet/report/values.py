@@ -7,8 +7,9 @@ from typing import Literal
 from pydantic import Field, FiniteFloat
 
 from iostudy.analysis.verdict import Verdict
-from iostudy.report.base import FigureDescription, Span, Value
+from iostudy.report.base import Span, Value
 from iostudy.report.topics.verdicts import Result
+from iostudy.workloads.definition import Figure
 
 
 class OddFinding(Value):
@@ -115,7 +116,7 @@ class FleetComparison(Value):
     """Label of the workload; ``bandwidth of fio`` for a figure that does not decide."""
     configuration: str
     """Label of the configuration."""
-    figure: FigureDescription
+    figure: Figure
     """The compared figure."""
     nodes: int
     """Number of pooled nodes."""
@@ -136,7 +137,7 @@ class BaselineSpread(Value):
     """Label of the workload; ``bandwidth of fio`` for a figure that does not decide."""
     configuration: str
     """Label of the baseline."""
-    figure: FigureDescription
+    figure: Figure
     """The figure."""
     nodes: int
     """Number of nodes."""

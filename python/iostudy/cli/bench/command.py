@@ -26,7 +26,7 @@ from iostudy.node.conditions import Callbacks, Conditions, Permission
 from iostudy.node.local import LocalNode
 from iostudy.node.protocol import TrialResult
 from iostudy.node.service import ServiceRequest, find_service
-from iostudy.report.topics.diagnosis import build_trial_context
+from iostudy.results.trial_contexts import build_trial_context
 from iostudy.study.combinations import Configuration
 from iostudy.study.model import WorkloadRequest
 from iostudy.study.names import UnknownNameError

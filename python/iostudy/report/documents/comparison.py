@@ -14,15 +14,7 @@ from iostudy.analysis import unpaired
 from iostudy.analysis.paired import as_fraction
 from iostudy.analysis.rule import Rule
 from iostudy.analysis.verdict import Verdict
-from iostudy.report.base import (
-    FigureDescription,
-    OnWorkload,
-    Span,
-    UnderConfiguration,
-    Value,
-    build_span,
-    finite,
-)
+from iostudy.report.base import OnWorkload, Span, UnderConfiguration, Value, build_span, finite
 from iostudy.report.formatting import (
     UNKNOWN,
     format_change_interval,
@@ -35,7 +27,6 @@ from iostudy.report.formatting import (
 )
 from iostudy.report.section import Document, Listing, Section, make_table
 from iostudy.report.topics.configurations import build_configurations
-from iostudy.report.topics.measurements import describe_figure
 from iostudy.results.comparisons import (
     collect_figures,
     collect_runs,
@@ -109,7 +100,7 @@ class EffectDifference(Value):
 class ConfigurationComparison(OnWorkload):
     """Comparison of a configuration of the second study with one of the first."""
 
-    figure: FigureDescription
+    figure: Figure
     """The compared figure."""
     is_guard: bool = False
     """Whether the figure does not decide in the first study, but must not get worse."""
@@ -212,44 +203,42 @@ def build_comparison(
 
 
 def _side(side: RecordedStudy, label: str) -> ComparedStudy:
+    found = compare_configurations(side.study, side.measured)
+    finished = not any(is_undecided(side.study, each) for each in found)
+    if not found:
+        # A single configuration has nothing to decide and runs all its blocks.
+        values = collect_figures(side.study, side.measured)
+        alone = (values.get((w.label, side.study.baseline.label), {}) for w in side.study.workloads)
+        finished = all(len(own) >= side.study.decide.max_blocks for own in alone)
     return ComparedStudy(
         place=side.place,
         label=label,
         name=side.study.name,
         question=side.study.question,
-        finished=_is_finished(side),
+        finished=finished,
         started_at=side.row.started_at,
     )
-
-
-def _is_finished(side: RecordedStudy) -> bool:
-    """A single configuration has nothing to decide and runs all its blocks."""
-    found = compare_configurations(side.study, side.measured)
-    if found:
-        return not any(is_undecided(side.study, each) for each in found)
-    values = collect_figures(side.study, side.measured)
-    alone = (values.get((w.label, side.study.baseline.label), {}) for w in side.study.workloads)
-    return all(len(own) >= side.study.decide.max_blocks for own in alone)
 
 
 def _compared(
     workload: WorkloadRequest, figure: Figure, pair: tuple[str, str], sides: Sides, rule: Rule
 ) -> ConfigurationComparison:
-    values = []
+    means, logs = [], []
     for side, label in zip(sides, pair, strict=True):
         runs = collect_runs(side.study, side.measured).get((workload.label, label), {})
-        values.append(list(select_figures(runs, figure.name).values()))
-    interval = unpaired.difference_interval(np.log(values[0]), np.log(values[1]), rule)
-    first, second = map(_mean, pair, values)
-    reason = _missing_effect(pair, sides)
+        values = list(select_figures(runs, figure.name).values())
+        mean = math.exp(math.fsum(map(math.log, values)) / len(values)) if values else None
+        means.append(ConfigurationMean(configuration=label, value=mean, trials=len(values)))
+        logs.append(np.log(values))
+    (first, second), reason = means, _missing_effect(pair, sides)
     return ConfigurationComparison(
         workload=workload.label,
-        figure=describe_figure(figure),
+        figure=figure,
         is_guard=figure != workload.figure,
         first=first,
         second=second,
         change=second.value / first.value - 1 if first.value and second.value else None,
-        interval=build_span(interval.as_fractions()),
+        interval=build_span(unpaired.difference_interval(logs[0], logs[1], rule).as_fractions()),
         effect=None if reason else _effect(workload, figure, pair, sides, rule),
         no_effect=reason,
     )
@@ -298,22 +287,23 @@ def _effect(
     )
 
 
-def _mean(label: str, figures: Sequence[float]) -> ConfigurationMean:
-    mean = math.exp(math.fsum(map(math.log, figures)) / len(figures)) if figures else None
-    return ConfigurationMean(configuration=label, value=mean, trials=len(figures))
-
-
 def _circumstances(side: RecordedStudy) -> dict[str, JsonValue]:
     """Return the circumstances of the host and of the study."""
     decide = side.study.decide
+    settings: dict[str, dict[str, tuple[str, ...]]] = {}
+    for own in build_configurations(side.study, side.rows):
+        by_name = settings.setdefault(own.label, {})
+        for place, values in own.read_back.items():
+            name = place.partition("@")[0]
+            by_name[name] = tuple(dict.fromkeys((*by_name.get(name, ()), *values)))
     return {
         **side.row.circumstances,
         "started": format_time(side.row.started_at),
         "as root": side.row.root,
         "seed": side.row.seed,
         "actual settings": {
-            own.label: _read_back(own.read_back)
-            for own in build_configurations(side.study, side.rows)
+            label: {name: " or ".join(values) for name, values in by_name.items()}
+            for label, by_name in settings.items()
         },
         "decide": {
             "margin": format_percent(decide.margin),
@@ -322,15 +312,6 @@ def _circumstances(side: RecordedStudy) -> dict[str, JsonValue]:
         },
         "validity": dict(side.study.validity.describe()),
     }
-
-
-def _read_back(found: dict[str, tuple[str, ...]]) -> dict[str, JsonValue]:
-    """Return the settings without places, whose names do not matter here."""
-    by_name: dict[str, tuple[str, ...]] = {}
-    for label, values in found.items():
-        name = label.partition("@")[0]
-        by_name[name] = tuple(dict.fromkeys((*by_name.get(name, ()), *values)))
-    return {name: " or ".join(values) for name, values in by_name.items()}
 
 
 FIGURES_NOTE = (
@@ -346,116 +327,84 @@ ONE_STUDY_NOTE = (
 
 def build_comparison_document(comparison: StudyComparison) -> Document:
     """Effects with their verdicts, figures, and other circumstances."""
-    listing = None
-    if text := comparison.study_difference:
-        listing = Listing("Differences between the study files", text, "diff")
+    notes = []
+    for which, side in (("first", comparison.first), ("second", comparison.second)):
+        ending = "" if side.finished else " It is not finished."
+        started = f"started {format_time(side.started_at)}"
+        about = f"{side.name} in {side.place}, {started}. {side.question}{ending}"
+        notes.append(f"The {which} study, {side.label}: {about}")
+    text = comparison.study_difference
     return Document(
         title=f"{comparison.first.label} and {comparison.second.label}",
-        notes=(
-            f"The first study, {comparison.first.label}: {_describe_side(comparison.first)}",
-            f"The second study, {comparison.second.label}: {_describe_side(comparison.second)}",
-        ),
+        notes=tuple(notes),
         sections=tuple(_sections(comparison)),
-        listing=listing,
+        listing=Listing("Differences between the study files", text, "diff") if text else None,
     )
-
-
-def _describe_side(side: ComparedStudy) -> str:
-    ending = "" if side.finished else " It is not finished."
-    started = format_time(side.started_at)
-    return f"{side.name} in {side.place}, started {started}. {side.question}{ending}"
 
 
 def _sections(comparison: StudyComparison) -> Iterator[Section]:
     first, second = comparison.first.label, comparison.second.label
-    effects = make_table(
-        (
-            [
-                ("workload", _title(each)),
-                ("configuration", _configuration(each)),
+    effects, figures = [], []
+    for each in comparison.compared:
+        labels = dict.fromkeys((each.first.configuration, each.second.configuration))
+        guard = f", {each.figure.name}" if each.is_guard else ""
+        names = [("workload", f"{each.workload}{guard}"), ("configuration", " / ".join(labels))]
+        if effect := each.effect:
+            row = [
+                *names,
                 (f"in {first}", format_signed_change(effect.first.change)),
                 (f"in {second}", format_signed_change(effect.second.change)),
                 ("change", format_change_interval(effect.change, effect.interval)),
                 ("verdict", f"{effect.verdict}{' by ≥ margin' if effect.by_margin else ''}"),
                 ("blocks", f"{effect.first.blocks} and {effect.second.blocks}"),
             ]
-            for each in comparison.compared
-            if (effect := each.effect)
-        ),
-        names=2,
-    )
-    yield Section(
-        name="compared",
-        title=f"{second} compared with {first}",
-        notes=tuple(_describe_effects(comparison)),
-        tables=(effects,) if effects.rows else (),
-    )
-    figures = make_table(
-        (
-            [
-                ("workload", _title(each)),
-                ("configuration", _configuration(each)),
-                ("change", format_change_interval(each.change, each.interval)),
-                (first, f"{format_figure(each.first.value)} {each.figure.unit}"),
-                (second, f"{format_figure(each.second.value)} {each.figure.unit}"),
-                ("trials", f"{each.first.trials} and {each.second.trials}"),
-            ]
-            for each in comparison.compared
-        ),
-        names=2,
-    )
-    yield Section(
-        name="figures",
-        title="Figures",
-        notes=(FIGURES_NOTE, "Means are geometric, over all counted trials of a configuration."),
-        tables=(figures,),
-    )
-    if comparison.left_out:
-        reasons = make_table({"reason": reason} for reason in comparison.left_out)
-        yield Section("left-out", "Not compared", tables=(reasons,))
-    if comparison.differences:
-        differences = make_table(
-            (
-                [
-                    ("circumstance", own.name),
-                    (first, UNKNOWN if own.first is None else own.first),
-                    (second, UNKNOWN if own.second is None else own.second),
-                ]
-                for own in comparison.differences
-            ),
-            names=3,
-        )
-        yield Section(
-            name="differences",
-            title="Other differences",
-            notes=("Only differences are listed; a dash means no value.",),
-            tables=(differences,),
-        )
-
-
-def _title(configuration: ConfigurationComparison) -> str:
-    return (
-        f"{configuration.workload}, {configuration.figure.name}"
-        if configuration.is_guard
-        else configuration.workload
-    )
-
-
-def _configuration(configuration: ConfigurationComparison) -> str:
-    first, second = configuration.first.configuration, configuration.second.configuration
-    return first if first == second else f"{first} / {second}"
-
-
-def _describe_effects(comparison: StudyComparison) -> Iterator[str]:
+            effects.append(row)
+        row = [
+            *names,
+            ("change", format_change_interval(each.change, each.interval)),
+            (first, f"{format_figure(each.first.value)} {each.figure.unit}"),
+            (second, f"{format_figure(each.second.value)} {each.figure.unit}"),
+            ("trials", f"{each.first.trials} and {each.second.trials}"),
+        ]
+        figures.append(row)
     missing = dict.fromkeys(each.no_effect for each in comparison.compared if not each.effect)
-    if any(each.effect for each in comparison.compared):
+    note = f"No verdict is given: {join_words(list(missing))}. {ONE_STUDY_NOTE}" if missing else ""
+    if effects:
         margin, risk = format_percent(comparison.margin), format_percent(comparison.risk)
-        yield (
+        note = (
             "The effect of a configuration is its mean change from the baseline of its own study, "
             "in paired blocks, so that the deviation of a day or host cancels. The change is that "
             "of the effect. Intervals are Welch's, at a level that allows for the interim analyses "
             f"of both studies; margin {margin}, and a risk of {risk} for all of these verdicts "
             "together."
         )
-    else:
-        yield f"No verdict is given: {join_words(list(missing))}. {ONE_STUDY_NOTE}"
+    yield Section(
+        name="compared",
+        title=f"{second} compared with {first}",
+        notes=(note,),
+        tables=(make_table(effects, names=2),) if effects else (),
+    )
+    yield Section(
+        name="figures",
+        title="Figures",
+        notes=(FIGURES_NOTE, "Means are geometric, over all counted trials of a configuration."),
+        tables=(make_table(figures, names=2),),
+    )
+    if comparison.left_out:
+        reasons = make_table({"reason": reason} for reason in comparison.left_out)
+        yield Section("left-out", "Not compared", tables=(reasons,))
+    if comparison.differences:
+        differences = (
+            [
+                ("circumstance", own.name),
+                (first, UNKNOWN if own.first is None else own.first),
+                (second, UNKNOWN if own.second is None else own.second),
+            ]
+            for own in comparison.differences
+        )
+        yield Section(
+            name="differences",
+            title="Other differences",
+            notes=("Only differences are listed; a dash means no value.",),
+            tables=(make_table(differences, names=3),),
+        )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -12,10 +12,11 @@ from pydantic import Field, FiniteFloat
 from iostudy.analysis.rule import Rule
 from iostudy.analysis.unpaired import compare_samples
 from iostudy.analysis.verdict import Verdict
-from iostudy.report.base import FigureDescription, Span, Value, build_span, finite
+from iostudy.report.base import Span, Value, build_span, finite
 from iostudy.report.formatting import format_change_interval, format_count, format_figure
 from iostudy.report.section import Document, Section, make_table
 from iostudy.units import format_percent
+from iostudy.workloads.definition import Figure
 
 _FEWEST = 2
 """Runs of each side that give an interval."""
@@ -38,7 +39,7 @@ class RunsMean(Value):
 class FigureComparison(Value):
     """Comparison of one figure of the second set of runs with the first."""
 
-    figure: FigureDescription
+    figure: Figure
     """The compared figure."""
     first: RunsMean
     """Mean of the first set."""
@@ -79,7 +80,7 @@ class RunsComparison(Value):
 class FigureRuns:
     """The positive values of one figure in both sets."""
 
-    figure: FigureDescription
+    figure: Figure
     first: Sequence[float]
     second: Sequence[float]
 
@@ -93,45 +94,36 @@ def build_runs_comparison(
 ) -> RunsComparison:
     """Compare each figure; the figures share the risk."""
     rule = Rule(margin, risk, _FEWEST, _FEWEST, comparisons=len(figures))
+    compared = []
+    for runs in figures:
+        figure, sides = runs.figure, [np.log(np.asarray(own)) for own in (runs.first, runs.second)]
+        found = compare_samples(*sides, higher_is_better=figure.higher_is_better, rule=rule)
+        first, second = (
+            RunsMean(value=float(np.exp(logs.mean())) if len(logs) else None, runs=len(logs))
+            for logs in sides
+        )
+        comparison = FigureComparison(
+            figure=figure,
+            first=first,
+            second=second,
+            change=finite(found.change),
+            interval=build_span(found.change_interval),
+            verdict=found.verdict,
+            by_margin=found.by_margin,
+        )
+        compared.append(comparison)
     return RunsComparison(
         first=places[0],
         second=places[1],
         margin=margin,
         risk=risk,
-        compared=tuple(_compare(own, rule) for own in figures),
+        compared=tuple(compared),
         differences=tuple(differences),
     )
 
 
-def _compare(runs: FigureRuns, rule: Rule) -> FigureComparison:
-    first, second = (np.log(np.asarray(values)) for values in (runs.first, runs.second))
-    found = compare_samples(first, second, higher_is_better=runs.figure.higher_is_better, rule=rule)
-    return FigureComparison(
-        figure=runs.figure,
-        first=RunsMean(value=_mean(first), runs=len(first)),
-        second=RunsMean(value=_mean(second), runs=len(second)),
-        change=finite(found.change),
-        interval=build_span(found.change_interval),
-        verdict=found.verdict,
-        by_margin=found.by_margin,
-    )
-
-
-def _mean(logs: np.ndarray[tuple[int], np.dtype[np.float64]]) -> float | None:
-    return float(np.exp(logs.mean())) if len(logs) else None
-
-
 def build_runs_document(comparison: RunsComparison) -> Document:
     """Verdicts, what they cannot exclude, and differences of parameters."""
-    return Document(
-        title=f"{comparison.first} and {comparison.second}",
-        notes=(UNPAIRED_NOTE,),
-        sections=tuple(_sections(comparison)),
-        listing=None,
-    )
-
-
-def _sections(comparison: RunsComparison) -> Iterator[Section]:
     table = make_table(
         {
             "figure": own.figure.name,
@@ -143,22 +135,19 @@ def _sections(comparison: RunsComparison) -> Iterator[Section]:
         }
         for own in comparison.compared
     )
-    yield Section(
-        name="compared",
-        title=f"{comparison.second} compared with {comparison.first}",
-        notes=tuple(_notes(comparison)),
-        tables=(table,),
+    margin, risk = format_percent(comparison.margin), format_percent(comparison.risk)
+    verdicts = format_count(len(comparison.compared), "verdict")
+    note = (
+        f"Intervals are Welch's of the logarithms, analysed once; margin {margin}, and a risk of "
+        f"{risk} for {verdicts} together."
     )
+    single = "A single run has no interval and decides nothing: repeat it."
+    is_single = any(own.interval is None for own in comparison.compared)
+    title = f"{comparison.second} compared with {comparison.first}"
+    notes = (note, single) if is_single else (note,)
+    sections = [Section("compared", title, notes, tables=(table,))]
     if comparison.differences:
         differences = make_table({"parameter": own} for own in comparison.differences)
-        yield Section("differences", "Other differences", tables=(differences,))
-
-
-def _notes(comparison: RunsComparison) -> Iterator[str]:
-    yield (
-        "Intervals are Welch's of the logarithms, analysed once; margin "
-        f"{format_percent(comparison.margin)}, and a risk of {format_percent(comparison.risk)} for "
-        f"{format_count(len(comparison.compared), 'verdict')} together."
-    )
-    if any(own.interval is None for own in comparison.compared):
-        yield "A single run has no interval and decides nothing: repeat it."
+        sections.append(Section("differences", "Other differences", tables=(differences,)))
+    title = f"{comparison.first} and {comparison.second}"
+    return Document(title, (UNPAIRED_NOTE,), tuple(sections))

@@ -9,13 +9,12 @@ from typing import Literal
 
 from pydantic import Field, FiniteFloat
 
-from iostudy.analysis.noise import Noise, estimate_power, minimum_detectable_effect, pool_noise
+from iostudy.analysis.noise import estimate_power, minimum_detectable_effect, pool_noise
 from iostudy.analysis.verdict import Verdict
 from iostudy.ledger.rows import TrialRow
-from iostudy.report.base import FigureDescription, Span, Value, build_span, finite
+from iostudy.report.base import Span, Value, build_span, finite
 from iostudy.report.formatting import UNKNOWN, format_change_interval, format_count, join_words
 from iostudy.report.section import TextTable, make_table
-from iostudy.report.topics.measurements import describe_figure
 from iostudy.report.topics.noise import (
     NoiseDecompositionReport,
     PowerEstimateReport,
@@ -35,6 +34,7 @@ from iostudy.results.power import PowerBasis, find_power_basis
 from iostudy.study.model import Study
 from iostudy.study.sections import MAX_BLOCKS
 from iostudy.units import format_percent, format_seconds
+from iostudy.workloads.definition import Figure
 
 
 class AaResult(Value):
@@ -64,7 +64,7 @@ class WorkloadPower(Value):
 
     label: str
     """Label of the workload."""
-    figure: FigureDescription
+    figure: Figure
     """The figure that decides."""
     noise: PowerEstimateReport
     """Its noise and minimum detectable effect."""
@@ -192,10 +192,14 @@ def _workload(
     noise = pool_noise([(comparison.sd * basis.noise_ratio, comparison.blocks)])
     assert noise is not None, "the A/A is complete"
     known = estimate_power(noise, decision_rule(study))
-    within = _within(study, noise, budget)
+    within: Sequence[float] = ()
+    if budget is not None and budget.enough:
+        # What the budget's blocks reach, and at both ends of the noise's interval.
+        rule = replace(decision_rule(study), max_blocks=budget.blocks)
+        within = [minimum_detectable_effect(sd, rule) for sd in (noise.sd, noise.low, noise.high)]
     return WorkloadPower(
         label=result.workload,
-        figure=describe_figure(result.figure),
+        figure=result.figure,
         noise=build_power_estimate(known, lambda count: count * block_seconds),
         same=AaResult(
             change=comparison.change,
@@ -205,21 +209,8 @@ def _workload(
         trial_seconds=trial_seconds,
         block_seconds=block_seconds,
         budget_reachable=finite(within[0]) if within else None,
-        budget_reachable_interval=build_span(within[1:]) if within else None,
+        budget_reachable_interval=build_span((within[1], within[2])) if within else None,
     )
-
-
-def _within(
-    study: Study, noise: Noise, budget: BudgetReport | None
-) -> tuple[float, float, float] | None:
-    """The margin that the budget's blocks reach, and those of the ends of the noise's interval."""
-    if budget is None or not budget.enough:
-        return None
-    rule = replace(decision_rule(study), max_blocks=budget.blocks)
-    own, low, high = (
-        minimum_detectable_effect(sd, rule) for sd in (noise.sd, noise.low, noise.high)
-    )
-    return own, low, high
 
 
 def _sentences(report: PowerReport, explanation: str) -> Iterator[str]:
@@ -236,7 +227,18 @@ def _sentences(report: PowerReport, explanation: str) -> Iterator[str]:
     )
     if report.budget is not None:
         yield _explain_budget(report, report.budget)
-    yield _explain_aa_comparison(report)
+    winners = [w for w in report.workloads if w.same.verdict in (Verdict.BETTER, Verdict.WORSE)]
+    if not winners:
+        yield "The A/A comparison found no difference, as expected."
+        return
+    where = join_words(
+        [f"{w.label} ({format_change_interval(w.same.change, w.same.interval)})" for w in winners]
+    )
+    yield (
+        f"The A/A comparison found a difference on {where}. By chance that happens in at most "
+        f"{format_percent(report.risk)} of cases: measure again. If it persists, one trial "
+        "of a block affects the next, and verdicts of this study are not valid."
+    )
 
 
 def _explain_budget(report: PowerReport, budget: BudgetReport) -> str:
@@ -247,26 +249,9 @@ def _explain_budget(report: PowerReport, budget: BudgetReport) -> str:
             f"minimum of {report.min_blocks}: remove configurations or workloads, or shorten "
             "the runs."
         )
-    effects = [
-        UNKNOWN if (effect := own.budget_reachable) is None else format_percent(effect)
-        for own in report.workloads
-    ]
+    effects = ((own.label, own.budget_reachable) for own in report.workloads)
     reach = join_words(
-        [f"{e} on {own.label}" for e, own in zip(effects, report.workloads, strict=True)]
+        [f"{UNKNOWN if own is None else format_percent(own)} on {label}" for label, own in effects]
     )
     setting = f"blocks: [{report.min_blocks}, {budget.blocks}]"
     return f"{time} is enough for {blocks} of each workload ({setting}), which can detect {reach}."
-
-
-def _explain_aa_comparison(report: PowerReport) -> str:
-    winners = [w for w in report.workloads if w.same.verdict in (Verdict.BETTER, Verdict.WORSE)]
-    if not winners:
-        return "The A/A comparison found no difference, as expected."
-    where = join_words(
-        [f"{w.label} ({format_change_interval(w.same.change, w.same.interval)})" for w in winners]
-    )
-    return (
-        f"The A/A comparison found a difference on {where}. By chance that happens in at most "
-        f"{format_percent(report.risk)} of cases: measure again. If it persists, one trial "
-        "of a block affects the next, and verdicts of this study are not valid."
-    )

@@ -14,7 +14,7 @@ from iostudy.report.section import Chart
 from iostudy.report.topics import registry
 from iostudy.report.topics.intervals import build_interval_chart
 from iostudy.report.topics.trials import build_run_order_chart
-from iostudy.report.values import Report, WorkloadReport
+from iostudy.report.values import Report
 
 WIDTH_PIXELS = 640
 _INK = "#1b1f24"
@@ -36,35 +36,21 @@ def write_charts(report: Report, folder: Path) -> tuple[Path, ...]:
 
 def name_charts(report: Report) -> Iterator[tuple[str, Chart]]:
     """Every chart with a name of its own, of lower-case letters, digits and hyphens."""
-    taken: dict[str, int] = {}
-    for wanted, drawn in _every(report):
-        name = re.sub(r"[^a-z0-9]+", "-", wanted.lower()).strip("-")
-        taken[name] = taken.get(name, 0) + 1
-        yield (name if taken[name] == 1 else f"{name}-{taken[name]}"), drawn
-
-
-def _every(report: Report) -> Iterator[tuple[str, Chart]]:
-    for section in registry.build_summary_sections(report):
-        for drawn in section.charts:
-            yield f"{section.name} {_title(drawn)}", drawn
+    every = [(own.name, c) for own in registry.build_summary_sections(report) for c in own.charts]
     for workload in report.workloads:
-        for what, drawn in _build_workload_charts(workload, report):
-            yield f"{what} {workload.label} {_title(drawn)}", drawn
-
-
-def _build_workload_charts(workload: WorkloadReport, report: Report) -> Iterator[tuple[str, Chart]]:
-    alone = {
-        "intervals": build_interval_chart(workload, report),
-        "run order": build_run_order_chart(workload, report),
-    }
-    yield from ((what, drawn) for what, drawn in alone.items() if drawn is not None)
-    for section in registry.build_workload_sections(workload, report):
-        yield from ((drawn.name or section.name, drawn) for drawn in section.charts)
-
-
-def _title(drawn: Chart) -> str:
-    title = drawn.spec.get("title", "")
-    return " ".join(title) if isinstance(title, list) else str(title)
+        interval = build_interval_chart(workload, report)
+        alone = ("intervals", interval), ("run order", build_run_order_chart(workload, report))
+        drawn = [(name, chart) for name, chart in alone if chart is not None]
+        for section in registry.build_workload_sections(workload, report):
+            drawn += ((chart.name or section.name, chart) for chart in section.charts)
+        every += ((f"{name} {workload.label}", chart) for name, chart in drawn)
+    taken: dict[str, int] = {}
+    for wanted, chart in every:
+        title = chart.spec.get("title", "")
+        words = " ".join(title) if isinstance(title, list) else title
+        name = re.sub(r"[^a-z0-9]+", "-", f"{wanted} {words}".lower()).strip("-")
+        taken[name] = taken.get(name, 0) + 1
+        yield (name if taken[name] == 1 else f"{name}-{taken[name]}"), chart
 
 
 def _write(path: Path, drawn: Chart) -> Iterator[Path]:
@@ -99,11 +85,7 @@ def _fixed(value: Any) -> Any:
             return value
 
 
-RENDERERS = {
-    "report.html": html.render,
-    "report.md": markdown.render,
-    "report.json": json_.render,
-}
+RENDERERS = {"report.html": html.render, "report.md": markdown.render, "report.json": json_.render}
 
 
 def write_report_files(report: Report, folder: Path) -> tuple[Path, ...]:

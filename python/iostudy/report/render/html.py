@@ -31,16 +31,7 @@ from iostudy.report.formatting import (
 from iostudy.report.render import json_
 from iostudy.report.section import Chart, Document, Section
 from iostudy.report.topics import registry
-from iostudy.report.topics.configurations import LEVEL_HEADS, list_levels
 from iostudy.report.topics.intervals import build_forest_plot
-from iostudy.report.topics.reference import (
-    format_own_change,
-    format_own_value,
-    format_published_change,
-    format_published_name,
-    format_published_value,
-    introduce_reference,
-)
 from iostudy.report.topics.trials import build_run_order_chart, describe_trial
 from iostudy.report.topics.verdicts import (
     choose_verdict_symbol,
@@ -79,8 +70,18 @@ def read_legend(spec: Spec) -> tuple[LegendEntry, ...]:
                 scales[channel] = own["scale"]
     if not scales:
         return ()
-    labels = scales["color"]["domain"]
-    return tuple(_entry(index, label, scales) for index, label in enumerate(labels))
+    ranges = {channel: scale["range"] for channel, scale in scales.items()}
+    return tuple(
+        LegendEntry(
+            label=label,
+            colour=ranges["color"][place],
+            glyph=GLYPHS.get(ranges["shape"][place], "") if "shape" in ranges else "",
+            dashes=" ".join(map(str, ranges["strokeDash"][place]))
+            if "strokeDash" in ranges
+            else "",
+        )
+        for place, label in enumerate(scales["color"]["domain"])
+    )
 
 
 def remove_legends(spec: Spec) -> Spec:
@@ -98,17 +99,6 @@ def remove_legends(spec: Spec) -> Spec:
         for layer in spec["layer"]
     ]
     return {**spec, "layer": layers}
-
-
-def _entry(place: int, label: str, scales: Mapping[str, Mapping[str, Any]]) -> LegendEntry:
-    shape = scales["shape"]["range"][place] if "shape" in scales else ""
-    dashes = scales["strokeDash"]["range"][place] if "strokeDash" in scales else ()
-    return LegendEntry(
-        label=label,
-        colour=scales["color"]["range"][place],
-        glyph=GLYPHS.get(shape, ""),
-        dashes=" ".join(map(str, dashes)),
-    )
 
 
 Column = tuple[JsonValue, ...]
@@ -134,33 +124,30 @@ def pack_charts(specs: Mapping[str, Spec]) -> dict[str, Any]:
     Charts of one workload show the same trials, so they share most columns.
     """
     places: Places = {}
-    packed = {name: _packed(spec, places) for name, spec in specs.items()}
-    return {"columns": [_coded(column) for _, column in places], "charts": packed}
 
+    def pack(rows: Rows) -> dict[str, int]:
+        """Return the places of the columns; a row that lacks one has null there."""
+        names = dict.fromkeys(name for row in rows for name in row)
+        columns = {name: tuple(row.get(name) for row in rows) for name in names}
+        return {
+            name: places.setdefault((frozenset(map(type, own)), own), len(places))
+            for name, own in columns.items()
+        }
 
-def _packed(spec: Spec, places: Places) -> Spec:
-    if "datasets" not in spec:
-        return spec
-    tables: Mapping[str, Rows] = spec["datasets"]
-    return {**spec, "datasets": {name: _columns(own, places) for name, own in tables.items()}}
+    def code(column: Column) -> JsonValue:
+        """Return the values, or the distinct ones and their places where most are repeated."""
+        distinct = {value: index for index, value in enumerate(dict.fromkeys(column))}
+        if 2 * len(distinct) > len(column):
+            return list(column)
+        return {"of": list(distinct), "at": [distinct[value] for value in column]}
 
-
-def _columns(rows: Rows, places: Places) -> dict[str, int]:
-    """The places of a table's columns, by their names; a row that lacks one has null there."""
-    names = dict.fromkeys(name for row in rows for name in row)
-    columns = {name: tuple(row.get(name) for row in rows) for name in names}
-    return {
-        name: places.setdefault((frozenset(map(type, own)), own), len(places))
-        for name, own in columns.items()
+    packed = {
+        name: {**spec, "datasets": {table: pack(own) for table, own in spec["datasets"].items()}}
+        if "datasets" in spec
+        else spec
+        for name, spec in specs.items()
     }
-
-
-def _coded(column: Column) -> JsonValue:
-    """The values in turn; where most are repeated, the distinct ones and which of them is where."""
-    distinct = {value: index for index, value in enumerate(dict.fromkeys(column))}
-    if 2 * len(distinct) > len(column):
-        return list(column)
-    return {"of": list(distinct), "at": [distinct[value] for value in column]}
+    return {"columns": [code(column) for _, column in places], "charts": packed}
 
 
 _LAYOUT = "\n\r\t"
@@ -216,13 +203,14 @@ def render(report: Report) -> str:
     """The whole page."""
     summary = [_placed(own, own.name, own.title) for own in registry.build_summary_sections(report)]
     workloads = [_workload(workload, report, n) for n, workload in enumerate(report.workloads, 1)]
-    charts = [chart for own in summary for chart in own.charts]
+    closing = [_placed(own, own.name, own.title) for own in registry.build_closing_sections(report)]
     return _render(
         "report.html",
-        [*charts, *(chart for own in workloads for chart in own.charts)],
+        [*(c for own in summary for c in own.charts), *(c for w in workloads for c in w.charts)],
         report=report,
         forest=build_forest_plot(report),
         summary_sections=summary,
+        closing_sections=closing,
         workloads=workloads,
         data=Markup(compress_text(json_.render_compact(report))),
     )
@@ -238,13 +226,13 @@ def render_page(kicker: str, document: Document) -> str:
 def _render(template: str, charts: Iterable[PlacedChart], **values: object) -> str:
     # Packed first: what many trials have in common is made readable once.
     made = pack_charts({chart.id: remove_legends(chart.chart.spec) for chart in charts})
-    library, script = read_library(), _source("page.js")
+    library, script = read_library(), (_FOLDER / "page.js").read_text("utf-8")
     return (
         _environment()
         .get_template(template)
         .render(
             charts=Markup(compress_text(json.dumps(_readable(made)))),
-            style=Markup(_source("report.css")),
+            style=Markup((_FOLDER / "report.css").read_text("utf-8")),
             script=Markup(script),
             library=Markup(compress_text(library)),
             scripts=[_digest(script), _digest(library)],
@@ -254,11 +242,8 @@ def _render(template: str, charts: Iterable[PlacedChart], **values: object) -> s
 
 
 def _placed(section: Section, name: str, about: str) -> PlacedSection:
-    return PlacedSection(name, about, section, _charts(name, section.charts))
-
-
-def _charts(name: str, drawn: Iterable[Chart]) -> tuple[PlacedChart, ...]:
-    return tuple(PlacedChart(f"{name}-{n}", own) for n, own in enumerate(drawn, 1))
+    charts = (PlacedChart(f"{name}-{n}", own) for n, own in enumerate(section.charts, 1))
+    return PlacedSection(name, about, section, tuple(charts))
 
 
 def _workload(workload: WorkloadReport, report: Report, number: int) -> WorkloadPart:
@@ -306,12 +291,6 @@ def _levels(label: str) -> Markup:
     return Markup(" ").join(element.format(level) for level in levels)
 
 
-def _source(name: str) -> str:
-    loader = _environment().loader
-    assert loader is not None
-    return loader.get_source(_environment(), name)[0]
-
-
 _FILTERS = {
     "against": format_against,
     "blocks": format_blocks,
@@ -324,43 +303,26 @@ _FILTERS = {
     "levels": _levels,
     "mark_legend": lambda plot: explain_marks(r.result for own in plot.groups for r in own.rows),
     "moment": format_time,
-    "own_change": format_own_change,
-    "own_value": format_own_value,
     "percent": units.format_percent,
-    "published_change": format_published_change,
-    "published_name": format_published_name,
-    "published_value": format_published_value,
     "named": name_configuration,
-    "reference_intro": introduce_reference,
     "remark": describe_trial,
     "slow_runs": format_slow_runs,
     "significant": format_figure,
-    "list_levels": list_levels,
     "unbroken": _unbroken,
     "value": format_value,
     "verdict": format_verdict,
     "verdict_symbol": choose_verdict_symbol,
 }
-_GLOBALS = {
-    "level_heads": LEVEL_HEADS,
-    "most_printed": 200,
-}
 
 
 def _readable(value: Any) -> Any:
-    """Return a specification with readable texts."""
+    """Return a specification or text with readable texts; markup was made from such text."""
     if isinstance(value, dict):
         return {name: _readable(own) for name, own in value.items()}
     if isinstance(value, list):
         return [_readable(own) for own in value]
-    return visible(value, keep=_LAYOUT) if isinstance(value, str) else value
-
-
-def _shown(value: object) -> object:
-    """Return readable text, or markup made from such text."""
-    if isinstance(value, str) and not isinstance(value, Markup):
-        return visible(value, keep=_LAYOUT)
-    return value
+    is_text = isinstance(value, str) and not isinstance(value, Markup)
+    return visible(value, keep=_LAYOUT) if is_text else value
 
 
 @functools.cache
@@ -369,10 +331,10 @@ def _environment() -> jinja2.Environment:
         loader=jinja2.PackageLoader("iostudy.report.render"),
         autoescape=True,
         undefined=jinja2.StrictUndefined,
-        finalize=_shown,
+        finalize=_readable,
     )
     environment.filters |= _FILTERS
-    environment.globals |= _GLOBALS
+    environment.globals["most_printed"] = 200
     return environment
 
 

@@ -11,12 +11,15 @@ from dataclasses import dataclass
 from xml.etree import ElementTree as ET
 
 from iostudy.analysis.verdict import Verdict
-from iostudy.report.documents.comparison import StudyComparison
-from iostudy.report.documents.existing_runs import RunsComparison
+from iostudy.report.base import EffectReport
+from iostudy.report.documents.comparison import EffectDifference, StudyComparison
+from iostudy.report.documents.existing_runs import FigureComparison, RunsComparison
 from iostudy.report.formatting import format_change_interval
-from iostudy.report.topics.verdicts import list_verdicts
+from iostudy.report.topics.verdicts import Result, list_verdicts
 from iostudy.report.values import Report
 from iostudy.visible import visible
+
+_Compared = Result | EffectReport | EffectDifference | FigureComparison
 
 
 @dataclass(frozen=True)
@@ -30,19 +33,22 @@ class VerdictCase:
     reason: str = ""
 
 
+def _build_case(workload: str, name: str, compared: _Compared) -> VerdictCase:
+    verdict = compared.verdict or Verdict.INCONCLUSIVE
+    text = f"{verdict}: {format_change_interval(compared.change, compared.interval)}"
+    return VerdictCase(workload, name, verdict, text)
+
+
 def list_report_cases(report: Report) -> Iterator[VerdictCase]:
     """The verdicts on which `run --fail-on` depends, and the workloads that were given up."""
     for effect in (effect for topic in report.topics for effect in topic.list_effects()):
-        name = f"{effect.level} against {effect.against}"
-        text = format_change_interval(effect.change, effect.interval)
-        yield VerdictCase(effect.workload, name, effect.verdict, f"{effect.verdict}: {text}")
+        yield _build_case(effect.workload, f"{effect.level} against {effect.against}", effect)
     for each in list_verdicts(report.workloads):
         by = f" by {each.figure.name}" if each.name != each.workload else ""
         for result in each.choices:
+            name = f"{result.configuration} against {report.baseline}{by}"
             if result.verdict is not None:
-                name = f"{result.configuration} against {report.baseline}{by}"
-                text = format_change_interval(result.change, result.interval)
-                yield VerdictCase(each.workload, name, result.verdict, f"{result.verdict}: {text}")
+                yield _build_case(each.workload, name, result)
     for own in report.given_up:
         reason = f"given up after {own.attempts} attempts: {own.reason}"
         yield VerdictCase(own.workload, "all blocks", Verdict.INCONCLUSIVE, reason, reason)
@@ -51,23 +57,18 @@ def list_report_cases(report: Report) -> Iterator[VerdictCase]:
 def list_comparison_cases(comparison: StudyComparison) -> Iterator[VerdictCase]:
     """The verdicts on the effects in the second study against those in the first."""
     for each in comparison.compared:
-        if each.effect is None:
-            continue
         first, second = each.first.configuration, each.second.configuration
         configuration = first if first == second else f"{second} against {first}"
         by = f" by {each.figure.name}" if each.is_guard else ""
         name = f"{configuration}: {comparison.second.label} against {comparison.first.label}{by}"
-        effect = each.effect
-        text = format_change_interval(effect.change, effect.interval)
-        yield VerdictCase(each.workload, name, effect.verdict, f"{effect.verdict}: {text}")
+        if each.effect is not None:
+            yield _build_case(each.workload, name, each.effect)
 
 
 def list_runs_cases(comparison: RunsComparison) -> Iterator[VerdictCase]:
     """The verdicts on runs that exist already."""
-    for each in comparison.compared:
-        text = format_change_interval(each.change, each.interval)
-        name = f"{comparison.second} against {comparison.first}"
-        yield VerdictCase(each.figure.name, name, each.verdict, f"{each.verdict}: {text}")
+    name = f"{comparison.second} against {comparison.first}"
+    yield from (_build_case(each.figure.name, name, each) for each in comparison.compared)
 
 
 def select_cases(cases: Iterable[VerdictCase], verdicts: Iterable[str]) -> tuple[VerdictCase, ...]:

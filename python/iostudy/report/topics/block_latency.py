@@ -118,7 +118,6 @@ _KNOWN = (
     "requests of the counted trials, of any process; percentiles to 4.4 %; not used for verdicts. "
     "Tracing adds a small cost to every request: compare these trials with traced trials only."
 )
-_NONE = "No request was traced on the devices of the target."
 
 
 def build_block_latency_sections(workload: WorkloadReport, report: Report) -> Iterator[Section]:
@@ -126,44 +125,35 @@ def build_block_latency_sections(workload: WorkloadReport, report: Report) -> It
     traced = [own for own in report.block_requests if own.workload == workload.label]
     if not traced:
         return
-    table = make_table(
-        (
-            {
-                "device": own.device,
-                "operation": own.operation,
-                report.noun: configuration,
-                "mean": format_figure(own.mean_us),
-                **{name: format_figure(us) for name, us in own.percentiles_us.items()},
-                "count": own.count,
-            }
-            for configuration, own in _rows(traced, report.device)
-        ),
-        names=3,
-    )
-    yield Section(
-        name="requests",
-        title="Block request latency",
-        notes=(_KNOWN, *_lost(traced), *(() if table.rows else (_NONE,))),
-        tables=(table,) if table.rows else (),
-    )
-
-
-def _rows(
-    traced: Sequence[BlockLatencyReport], device: str
-) -> Iterator[tuple[str, PooledRequests]]:
-    """Configurations next to each other, by device and operation; the device under test first."""
     every = [(own.configuration, latency) for own in traced for latency in own.requests]
     kinds = dict.fromkeys((latency.device, latency.operation) for _, latency in every)
-    for kind in sorted(kinds, key=lambda kind: kind[0] != device):
-        yield from (pair for pair in every if (pair[1].device, pair[1].operation) == kind)
-
-
-def _lost(traced: Sequence[BlockLatencyReport]) -> Iterator[str]:
-    """Limits of the figures."""
+    rows = [
+        {
+            "device": device,
+            "operation": operation,
+            report.noun: configuration,
+            "mean": format_figure(own.mean_us),
+            **{name: format_figure(us) for name, us in own.percentiles_us.items()},
+            "count": own.count,
+        }
+        # The device under test is first, and configurations are next to each other.
+        for device, operation in sorted(kinds, key=lambda kind: kind[0] != report.device)
+        for configuration, own in every
+        if (own.device, own.operation) == (device, operation)
+    ]
+    notes = [_KNOWN]
     for own in traced:
         if own.lost_events:
             share = format_percent(own.lost_events / (own.events + own.lost_events))
-            yield (
+            notes.append(
                 f"{own.configuration}: {own.lost_events} events ({share}) were lost in a full "
                 "buffer: their requests are missing."
             )
+    if not rows:
+        notes.append("No request was traced on the devices of the target.")
+    yield Section(
+        name="requests",
+        title="Block request latency",
+        notes=tuple(notes),
+        tables=(make_table(rows, names=3),) if rows else (),
+    )

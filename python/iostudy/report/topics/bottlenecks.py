@@ -10,30 +10,26 @@ from typing import TYPE_CHECKING, Any
 
 from iostudy.diagnosis.bottleneck import Bottleneck, Diagnosis
 from iostudy.diagnosis.diagnose import diagnose
-from iostudy.diagnosis.evidence import Confidence
+from iostudy.diagnosis.evidence import Confidence, Evidence
 from iostudy.errors import LedgerError
-from iostudy.ledger.rows import SamplesFile, TrialRow
+from iostudy.ledger.rows import TrialRow
 from iostudy.ledger.samples import ReadSamples
 from iostudy.ledger.studies import NODES
 from iostudy.report.base import OfConfiguration
 from iostudy.report.drawing import COLOURS, Spec, alt, cycle_items, make_chart, make_legend
 from iostudy.report.formatting import format_count, name_configuration
 from iostudy.report.section import Chart, Section, make_table
-from iostudy.report.topics.diagnosis import (
-    Diagnoses,
-    EvidenceReport,
-    TrialContexts,
-)
+from iostudy.report.topics.diagnosis import Diagnoses
 from iostudy.report.topics.telemetry import group_counted_trials
-from iostudy.report.topics.timeline import (
+from iostudy.results.trial_contexts import TrialContexts
+from iostudy.study.model import Study
+from iostudy.telemetry.timeline import (
     TOO_SHORT,
     Timeline,
     TimelineSeries,
     build_timeline,
     list_timeline_columns,
 )
-from iostudy.study.model import Study
-from iostudy.telemetry.samples import Samples
 
 if TYPE_CHECKING:
     from iostudy.report.values import Report, WorkloadReport
@@ -65,9 +61,9 @@ class BottleneckReport(OfConfiguration):
     no_help: str
     """The most that a faster device could save, if three trials in four have another bottleneck;
     else empty."""
-    busy: EvidenceReport | None
+    busy: Evidence | None
     """The largest utilization of a device in the typical trial; null if unknown."""
-    evidence: tuple[EvidenceReport, ...]
+    evidence: tuple[Evidence, ...]
     """Evidence from the typical trial."""
     timeline: Timeline | None
     """Timeline of the typical trial."""
@@ -129,7 +125,7 @@ def build_bottlenecks(
     """
     figures = {workload.label: workload.figure.name for workload in study.workloads}
     return tuple(
-        _summarize(own, found, figures[workload], samples if index < MOST_TIMELINES else _too_many)
+        _summarize(own, found, figures[workload], samples, has_room=index < MOST_TIMELINES)
         for index, ((workload, _), own) in enumerate(_diagnosed(study, rows, found).items())
     )
 
@@ -151,15 +147,29 @@ def _summarize(
     found: Diagnoses,
     figure: str,
     samples: ReadSamples | None,
+    *,
+    has_room: bool,
 ) -> BottleneckReport:
     limits = Counter(found[row.id].limit for _, row in trials)
     # A known bottleneck precedes an unclear one that as many trials have.
     ranked = sorted(limits, key=lambda limit: (-limits[limit], limit is Bottleneck.UNCLEAR))
-    number, typical = _typical(trials, found, ranked[0], figure)
+    values = {row.id: (row.figures or {})[figure] for _, row in trials}
+    middle = statistics.median(values.values())
+    having = [(number, row) for number, row in trials if found[row.id].limit is ranked[0]]
+    number, typical = min(having, key=lambda each: abs(values[each[1].id] - middle))
     diagnosis = found[typical.id]
     main = diagnosis.findings[0] if diagnosis.findings else None
     shared = limits[ranked[0]] >= _MOST_SHARE * len(trials)
-    line, why_not = _timeline(typical, samples)
+    line, why_not = None, ""
+    if samples is not None and not has_room:
+        why_not = f"{typical.telemetry.name}: more configurations and workloads"
+    elif samples is not None:
+        try:
+            read = samples(typical.telemetry, list_timeline_columns(typical.devices))
+            line = build_timeline(read, typical.devices)
+            why_not = "" if line else TOO_SHORT
+        except LedgerError as error:
+            why_not = f"{error.where}: {error.found}"
     return BottleneckReport.copy_from(
         diagnosis,
         workload=typical.workload,
@@ -174,38 +184,6 @@ def _summarize(
         evidence=main.evidence if main else diagnosis.key_figures,
         timeline=line,
         no_timeline=why_not,
-    )
-
-
-def _typical(
-    trials: Sequence[tuple[int, TrialRow]], found: Diagnoses, limit: Bottleneck, figure: str
-) -> tuple[int, TrialRow]:
-    """Return the trial with that limit whose figure is nearest the median of all."""
-    values = {row.id: (row.figures or {})[figure] for _, row in trials}
-    middle = statistics.median(values.values())
-    having = [(number, row) for number, row in trials if found[row.id].limit is limit]
-    return min(having, key=lambda each: abs(values[each[1].id] - middle))
-
-
-def _timeline(row: TrialRow, samples: ReadSamples | None) -> tuple[Timeline | None, str]:
-    """Return the timeline of a trial, or the reason for its absence."""
-    if samples is None:
-        return None, ""
-    try:
-        line = build_timeline(
-            samples(row.telemetry, list_timeline_columns(row.devices)), row.devices
-        )
-    except LedgerError as error:
-        return None, f"{error.where}: {error.found}"
-    return line, "" if line else TOO_SHORT
-
-
-def _too_many(file: SamplesFile, columns: tuple[str, ...]) -> Samples:
-    raise LedgerError(
-        f"at most {MOST_TIMELINES} timelines in a report",
-        found="more configurations and workloads",
-        where=file.name,
-        remedy="see the samples of the trial themselves, in that file",
     )
 
 
@@ -314,21 +292,26 @@ def build_timeline_charts(workload: WorkloadReport, report: Report) -> Iterator[
     highest = max(value for series in every for value in series.values if value is not None)
     # They differ in title and data alone, and Altair takes long to make one.
     common = _draw_timeline(lines, max(line.seconds[-1] for _, line in timelines), highest)
-    for own, line in timelines:
-        if rows := list(_rows(line)):
-            data = {"title": own.configuration.split(", "), "datasets": {"course": rows}}
-            yield Chart(
-                {**common, **data},
-                f"{own.configuration}, trial {own.typical}: "
-                + "; ".join(map(_describe_series, line.series)),
-                "",
-                name="timeline",
+    for limit, line in timelines:
+        # A step from the end of each stretch to the one before, the first of them to the start.
+        rows = [
+            {"part": _name(series), "seconds": seconds, "percent": value}
+            for series in line.series
+            for seconds, value in zip(
+                (0.0, *line.seconds), (series.values[0], *series.values), strict=True
             )
-
-
-def _describe_series(series: TimelineSeries) -> str:
-    known = [value for value in series.values if value is not None]
-    return f"{_name(series)} {min(known):.0f} to {max(known):.0f} %"
+        ]
+        known = {
+            _name(series): [value for value in series.values if value is not None]
+            for series in line.series
+        }
+        said = (
+            f"{part} {min(values):.0f} to {max(values):.0f} %" for part, values in known.items()
+        )
+        if rows:
+            data = {"title": limit.configuration.split(", "), "datasets": {"course": rows}}
+            text = f"{limit.configuration}, trial {limit.typical}: {'; '.join(said)}"
+            yield Chart({**common, **data}, text, "", name="timeline")
 
 
 def _draw_timeline(lines: list[str], seconds: float, percent: float) -> Spec:
@@ -351,15 +334,6 @@ def _draw_timeline(lines: list[str], seconds: float, percent: float) -> Spec:
         )
     )
     return make_chart((layer,), height=130)
-
-
-def _rows(timeline: Timeline) -> Iterator[dict[str, Any]]:
-    """A step from the end of each stretch to the one before, the first of them to the start."""
-    for series in timeline.series:
-        name = _name(series)
-        yield {"part": name, "seconds": 0.0, "percent": series.values[0]}
-        for seconds, value in zip(timeline.seconds, series.values, strict=True):
-            yield {"part": name, "seconds": seconds, "percent": value}
 
 
 def _name(series: TimelineSeries) -> str:

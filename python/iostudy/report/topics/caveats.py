@@ -21,9 +21,10 @@ from iostudy.ledger.rows import MeasuredRow, TrialRow
 from iostudy.report.base import finite
 from iostudy.report.formatting import format_count
 from iostudy.report.section import Section, TextTable
-from iostudy.report.topics.covariates import CovariateReport, CovariateValues, count_tests
+from iostudy.report.topics.covariates import CovariateReport
 from iostudy.report.topics.verdicts import Result, SlowNoiseReport, list_verdicts
-from iostudy.results.comparisons import BlockFigures, BlockRuns, select_figures
+from iostudy.results.comparisons import BlockRuns, select_figures
+from iostudy.results.covariates import CovariateValues, count_tests
 from iostudy.study.model import Study
 from iostudy.units import format_percent
 
@@ -38,14 +39,32 @@ def add_flags(
     runs: BlockRuns,
     shared: FamilyOfTests,
 ) -> WorkloadReport:
-    """The workload and its results with their flags; ``rows`` are in run order."""
-    found = find_flags(workload.label, workload.figure.name, rows, shared)
+    """The workload and its results with their flags; ``rows`` are in run order.
+
+    Failed trials, and windows with figure 0, have no logarithm and are left out.
+    """
+    figure = workload.figure.name
+    counted = (row for row in rows if row.counts and row.workload == workload.label)
+    own = [row for row in counted if (row.figures or {}).get(figure, 0.0) > 0]
+    figures = [np.log((row.figures or {})[figure]) for row in own]
+    found = flag_figures(figures, [row.configuration for row in own], shared)
     base = runs.get((workload.label, study.baseline.label), {})
 
     def flag(result: Result, figure: str) -> Result:
+        if result.baseline:
+            return result
         own = runs.get((workload.label, result.configuration), {})
-        first, second = (select_figures(each, figure) for each in (base, own))
-        return _flagged(result, first, second, shared)
+        sides = [select_figures(each, figure) for each in (base, own)]
+        common = sorted(sides[0].keys() & sides[1].keys())
+        first, second = (np.log([each[block] for block in common]) for each in sides)
+        noise = measure_slow_noise(first, second)
+        slow_noise = None
+        if noise is not None and math.isfinite(noise.low):
+            slow_noise = SlowNoiseReport(
+                ratio=finite(noise.value), low=noise.low, high=finite(noise.high)
+            )
+        flags = flag_pairs(first, second, shared)
+        return result.model_copy(update={"flags": flags, "slow_noise": slow_noise})
 
     return _change_results(workload.model_copy(update={"flags": found}), flag)
 
@@ -65,37 +84,6 @@ def _change_results(
     return workload.model_copy(update={"results": results, "guards": tuple(changed)})
 
 
-def find_flags(
-    workload: str, figure: str, rows: Sequence[MeasuredRow], shared: FamilyOfTests
-) -> tuple[Flag, ...]:
-    """Return the flags of a figure in the counted trials of all configurations.
-
-    Failed trials, and windows with figure 0, have no logarithm and are left out.
-    """
-    counted = (row for row in rows if row.counts and row.workload == workload)
-    own = [row for row in counted if (row.figures or {}).get(figure, 0.0) > 0]
-    figures = [np.log((row.figures or {})[figure]) for row in own]
-    return flag_figures(figures, [row.configuration for row in own], shared)
-
-
-def _flagged(
-    result: Result, base: BlockFigures, figures: BlockFigures, shared: FamilyOfTests
-) -> Result:
-    if result.baseline:
-        return result
-    common = sorted(base.keys() & figures.keys())
-    first, second = (np.log([each[block] for block in common]) for each in (base, figures))
-    noise = measure_slow_noise(first, second)
-    slow_noise = None
-    if noise is not None and math.isfinite(noise.low):
-        slow_noise = SlowNoiseReport(
-            ratio=finite(noise.value), low=noise.low, high=finite(noise.high)
-        )
-    return result.model_copy(
-        update={"flags": flag_pairs(first, second, shared), "slow_noise": slow_noise}
-    )
-
-
 def compute_shared_level(study: Study, values: Sequence[CovariateValues]) -> FamilyOfTests:
     """The level of every test of the study, those of its covariates included."""
     tests, guards = count_tests(values), sum(len(own.figures) - 1 for own in study.workloads)
@@ -105,26 +93,23 @@ def compute_shared_level(study: Study, values: Sequence[CovariateValues]) -> Fam
     )
 
 
-def add_imbalance(
-    workload: WorkloadReport, covariates: Sequence[CovariateReport]
+def add_study_flags(
+    workload: WorkloadReport,
+    baseline: str,
+    limited: Collection[tuple[str, str]],
+    covariates: Sequence[CovariateReport],
 ) -> WorkloadReport:
-    """Add a flag to every configuration with an uneven covariate."""
-    labels = {
+    """Flag comparisons of which a side ran at the limit of the load, and uneven covariates."""
+    at_limit = {configuration for own, configuration in limited if own == workload.label}
+    compared = {own.configuration for own in workload.results if not own.baseline}
+    flagged = compared if baseline in at_limit else at_limit & compared
+    workload = _add_flag(workload, Flag.RATE_LIMIT, at_limit, flagged)
+    uneven = {
         own.imbalance.configuration
         for own in covariates
         if own.imbalance and own.workload == workload.label
     }
-    return _add_flag(workload, Flag.IMBALANCE, labels, labels)
-
-
-def add_rate_limits(
-    workload: WorkloadReport, baseline: str, limited: Collection[tuple[str, str]]
-) -> WorkloadReport:
-    """Add a flag to every comparison of which a side ran at the limit of the load."""
-    labels = {configuration for own, configuration in limited if own == workload.label}
-    compared = {own.configuration for own in workload.results if not own.baseline}
-    flagged = compared if baseline in labels else labels & compared
-    return _add_flag(workload, Flag.RATE_LIMIT, labels, flagged)
+    return _add_flag(workload, Flag.IMBALANCE, uneven, uneven)
 
 
 def _add_flag(
@@ -148,7 +133,7 @@ def _add_flag(
     )
 
 
-_MEANINGS = {
+MEANINGS = {
     Flag.DRIFT: (
         "the figures rise or fall over the study under all configurations. Verdicts hold if all "
         "feel the drift equally, because the trials of a block share it. The means are those of a "
@@ -193,6 +178,7 @@ _MEANINGS = {
         "the figures and their meaning for the verdict."
     ),
 }
+"""Each flag with its meaning for the verdict, and the next step."""
 
 _DISTURBED = (
     "Disturbances came from outside the study: another process, the hypervisor or CPU heat limited "
@@ -213,23 +199,16 @@ def build_caveats_section(report: Report) -> Section | None:
         for own in report.disturbed
     ]
     rows = [*flagged, *disturbed]
-    if not rows:
-        return None
-    raised = [flag for flag in Flag if any(str(flag) in row for row in flagged)]
-    return Section(
-        name="flags",
-        title="Caveats",
-        notes=(
-            *(f"{flag.capitalize()}: {explain_flag(flag)}" for flag in raised),
-            *(_DISTURBED for _ in disturbed[:1]),
-            (
-                "Flags change no verdict and exclude no data. With independent normal noise, a "
-                "study raises any flag of its tests with a probability of at most "
-                f"{format_percent(LEVEL)}."
-            ),
-        ),
-        tables=(TextTable("", ("workload", report.noun, "flag"), rows, names=2, words=1),),
+    raised = {text for _, _, text in flagged}
+    notes = [f"{flag.capitalize()}: {MEANINGS[flag]}" for flag in Flag if flag in raised]
+    if disturbed:
+        notes.append(_DISTURBED)
+    known = (
+        "Flags change no verdict and exclude no data. With independent normal noise, a study "
+        f"raises any flag of its tests with a probability of at most {format_percent(LEVEL)}."
     )
+    table = TextTable("", ("workload", report.noun, "flag"), rows, names=2, words=1)
+    return Section("flags", "Caveats", (*notes, known), tables=(table,)) if rows else None
 
 
 def _list_flags(report: Report) -> Iterator[tuple[str, str, str]]:
@@ -238,25 +217,18 @@ def _list_flags(report: Report) -> Iterator[tuple[str, str, str]]:
             yield workload.label, "all", str(flag)
         slow = not {Flag.DRIFT, Flag.AUTOCORRELATION}.isdisjoint(workload.flags)
         for verdicts in list_verdicts([workload]):
-            name = f"{workload.label}, {verdicts.figure.name}"
-            where = name if verdicts.is_guard else workload.label
+            guard = f", {verdicts.figure.name}" if verdicts.is_guard else ""
             for result in verdicts.results:
+                texts = list(map(str, result.flags))
                 if slow and (noise := result.slow_noise):
                     ratio, high = (
                         "∞" if end is None else f"{end:.2f}" for end in (noise.ratio, noise.high)
                     )
-                    text = (
-                        f"feels slow noise {ratio} [{noise.low:.2f}, {high}] times as strongly as "
-                        "the baseline"
-                    )
-                    yield where, result.configuration, text
-                for flag in result.flags:
-                    yield where, result.configuration, str(flag)
-
-
-def explain_flag(flag: Flag) -> str:
-    """Explain a flag, its meaning for the verdict, and the next step."""
-    return _MEANINGS[flag]
+                    within = f"{ratio} [{noise.low:.2f}, {high}]"
+                    as_strongly = "times as strongly as the baseline"
+                    texts.insert(0, f"feels slow noise {within} {as_strongly}")
+                for text in texts:
+                    yield f"{workload.label}{guard}", result.configuration, text
 
 
 _MOST = 0.5

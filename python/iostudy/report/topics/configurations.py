@@ -2,6 +2,14 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+from iostudy.report.section import Section, TextTable
+
+if TYPE_CHECKING:
+    from iostudy.report.values import Report
+
+
 from collections.abc import Iterator, Sequence
 
 from iostudy.ledger.rows import RunRow, TrialRow
@@ -22,9 +30,6 @@ class ConfigurationReport(Value):
     """Requested values of workload options, by name."""
     read_back: dict[str, tuple[str, ...]]
     """Actual values in its trials, by name and place of each setting; several if they varied."""
-
-
-LEVEL_HEADS = ("level", "requested", "actual")
 
 
 def build_configurations(
@@ -50,8 +55,17 @@ def build_configurations(
     return tuple(reports)
 
 
+def build_configurations_section(report: Report) -> Section | None:
+    """Requested and actual values; None without a varied setting or option."""
+    heads = (report.noun, "level", "requested", "actual")
+    rows = [(own.label, *row) for own in report.configurations for row in list_levels(own)]
+    note = "Actual values were read back during the trials. as-found is not written."
+    table = TextTable("", heads, rows, names=2, words=2)
+    return Section("configurations", "Configurations", (note,), folded=(table,)) if rows else None
+
+
 def list_levels(configuration: ConfigurationReport) -> Iterator[tuple[str, str, str]]:
-    """Yield a row of HEADS for each setting and option; options are not read back.
+    """Yield name, requested and actual value of each setting and option, which is not read back.
 
     ``256 (sda, sdb); 128 (sdc)`` are the values of a setting, with their places if it has any.
     """

@@ -2,34 +2,23 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
-from statistics import fmean
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 from pydantic import FiniteFloat
 
-from iostudy.analysis.balance import Balance, measure_balance
+from iostudy.analysis.balance import measure_balance
 from iostudy.analysis.series import FamilyOfTests
 from iostudy.analysis.verdict import Verdict
-from iostudy.errors import LedgerError
-from iostudy.ledger.rows import RunRow, SwitchbackRows, TrialRow, WindowRow
-from iostudy.ledger.samples import ReadSamples
 from iostudy.report.base import OnWorkload, UnderConfiguration, finite
 from iostudy.report.formatting import join_words, name_configuration
 from iostudy.report.section import Section, make_table
 from iostudy.report.topics.verdicts import Result
+from iostudy.results.covariates import CovariateValues
 from iostudy.study.model import Study
-from iostudy.telemetry.covariates import (
-    WINDOW_COLUMNS,
-    Covariate,
-    compute_covariates,
-    compute_window_covariates,
-)
+from iostudy.telemetry.covariates import Covariate
 from iostudy.units import format_percent, format_significant
 
 if TYPE_CHECKING:
@@ -79,91 +68,8 @@ class CovariateReport(OnWorkload):
     """The flagged imbalance; null without one."""
 
 
-Array = NDArray[np.float64]
-
 _RELEVANT = 0.5
 """In margins: a smaller difference of a covariate hardly changes a verdict."""
-
-
-@dataclass(frozen=True)
-class CovariateValues:
-    """A covariate of the trials or windows of a workload: blocks x configurations, NaN if unknown.
-
-    Trials are those that count.
-    """
-
-    workload: str
-    covariate: Covariate
-    shares: Array
-
-
-def covariate_values(study: Study, rows: Sequence[TrialRow]) -> tuple[CovariateValues, ...]:
-    """Every covariate that is known of any counted trial, by workload in the study's order."""
-    return _in_order(
-        study,
-        (
-            (row.workload, covariate, (row.block, row.configuration), share)
-            for row in rows
-            if row.counts and row.summary is not None
-            for covariate, share in compute_covariates(row.summary).items()
-        ),
-    )
-
-
-def window_covariate_values(
-    study: Study, rows: SwitchbackRows, samples: ReadSamples
-) -> tuple[CovariateValues, ...]:
-    """Every covariate that is known of any window: means over the windows of a block.
-
-    A run without readable samples has none; its notes say why.
-    """
-    found: dict[tuple[str, Covariate, tuple[int, str]], list[float]] = {}
-    for request in study.workloads:
-        for run, windows in rows.by_run(request.label):
-            for covariate, shares in _interpolate(run, windows, samples).items():
-                for row, share in zip(windows, shares.tolist(), strict=True):
-                    if math.isfinite(share):
-                        key = (request.label, covariate, (row.block, row.configuration))
-                        found.setdefault(key, []).append(share)
-    return _in_order(study, ((*key, fmean(own)) for key, own in found.items()))
-
-
-def _interpolate(
-    run: RunRow, windows: Sequence[WindowRow], samples: ReadSamples
-) -> Mapping[Covariate, Array]:
-    if not windows:
-        return {}
-    starts = np.array([row.start for row in windows])
-    ends = starts + np.array([row.seconds for row in windows])
-    try:
-        return compute_window_covariates(samples(run.telemetry, WINDOW_COLUMNS), starts, ends)
-    except LedgerError:
-        return {}
-
-
-def _in_order(
-    study: Study, shares: Iterable[tuple[str, Covariate, tuple[int, str], float]]
-) -> tuple[CovariateValues, ...]:
-    """Return the shares of (workload, covariate, (block, configuration)) as matrices."""
-    found: dict[tuple[str, Covariate], dict[tuple[int, str], float]] = {}
-    for workload, covariate, place, share in shares:
-        found.setdefault((workload, covariate), {})[place] = share
-    labels = [configuration.label for configuration in study.configurations()]
-    return tuple(
-        CovariateValues(
-            request.label,
-            covariate,
-            np.array(
-                [
-                    [own.get((block, label), math.nan) for label in labels]
-                    for block in sorted({block for block, _ in own})
-                ]
-            ),
-        )
-        for request in study.workloads
-        for covariate in Covariate
-        if (own := found.get((request.label, covariate)))
-    )
 
 
 def build_covariates(
@@ -173,51 +79,38 @@ def build_covariates(
     shared: FamilyOfTests,
 ) -> tuple[CovariateReport, ...]:
     """The share of every configuration, and where one deviates; ``shared`` has the level."""
-    results = {workload.label: workload.results for workload in workloads}
-    return tuple(_report(study, own, results[own.workload], shared.level) for own in values)
-
-
-def count_tests(values: Sequence[CovariateValues]) -> int:
-    """The number of tests for an imbalance: one of every covariate that was not always 0."""
-    return sum(bool(np.nansum(own.shares) > 0) for own in values)
-
-
-def _report(
-    study: Study, values: CovariateValues, results: Sequence[Result], level: float
-) -> CovariateReport:
-    balance = measure_balance(values.shares, level)
-    flagged = (
-        balance is not None
-        and balance.p < level
-        and abs(balance.mean - balance.mean_of_others) >= _RELEVANT * study.decide.margin
-    )
-    return CovariateReport(
-        workload=values.workload,
-        covariate=values.covariate,
-        shares=tuple(
-            CovariateShare(
-                configuration=configuration.label,
-                trials=len(known := column[~np.isnan(column)]),
-                share=finite(float(known.mean())) if len(known) else None,
+    results, reports = {workload.label: workload.results for workload in workloads}, []
+    configurations, relevant = study.configurations(), _RELEVANT * study.decide.margin
+    for own in values:
+        balance, imbalance = measure_balance(own.shares, shared.level), None
+        difference = abs(balance.mean - balance.mean_of_others) if balance else 0.0
+        if balance and balance.p < shared.level and difference >= relevant:
+            label = configurations[balance.configuration].label
+            verdicts = (each for each in results[own.workload] if each.configuration == label)
+            more = balance.mean > balance.mean_of_others
+            imbalance = Imbalance(
+                configuration=label,
+                share=balance.mean,
+                others=balance.mean_of_others,
+                meaning=_meaning(next(verdicts, None), more=more),
             )
-            for configuration, column in zip(study.configurations(), values.shares.T, strict=True)
-        ),
-        p=balance.p if balance else None,
-        testable=balance is not None and balance.minimum_p < level,
-        imbalance=_imbalance(study, balance, results) if balance and flagged else None,
-    )
-
-
-def _imbalance(study: Study, balance: Balance, results: Sequence[Result]) -> Imbalance:
-    label = study.configurations()[balance.configuration].label
-    result = next((own for own in results if own.configuration == label), None)
-    more = balance.mean > balance.mean_of_others
-    return Imbalance(
-        configuration=label,
-        share=balance.mean,
-        others=balance.mean_of_others,
-        meaning=_meaning(result, more=more),
-    )
+        report = CovariateReport(
+            workload=own.workload,
+            covariate=own.covariate,
+            shares=tuple(
+                CovariateShare(
+                    configuration=configuration.label,
+                    trials=len(known := column[~np.isnan(column)]),
+                    share=finite(float(known.mean())) if len(known) else None,
+                )
+                for configuration, column in zip(configurations, own.shares.T, strict=True)
+            ),
+            p=balance.p if balance else None,
+            testable=balance is not None and balance.minimum_p < shared.level,
+            imbalance=imbalance,
+        )
+        reports.append(report)
+    return tuple(reports)
 
 
 def _meaning(result: Result | None, *, more: bool) -> str:
@@ -296,30 +189,24 @@ def format_share(share: float | None, unknown: str = "") -> str:
 
 
 def _findings(report: Report) -> Iterator[str]:
-    imbalanced = [own for own in report.covariates if own.imbalance]
-    if imbalanced:
-        yield from (describe_imbalance(own, report.factor) for own in imbalanced)
+    for covariate in report.covariates:
+        if found := covariate.imbalance:
+            share, others = format_percent(found.share), format_percent(found.others)
+            name = name_configuration(found.configuration, report.factor)
+            yield (
+                f"{covariate.workload}: {covariate.covariate} took {share} of "
+                f"{covariate.covariate.whole} under {name}, and {others} under the others in the "
+                f"same blocks. {found.meaning}"
+            )
+    if any(own.imbalance for own in report.covariates):
         yield _CAUTION
         return
-    tested = [own for own in report.covariates if own.testable]
-    if tested:
+    if any(own.testable for own in report.covariates):
         yield "None of them differs between configurations by more than chance and half a margin."
     varying = [own for own in report.covariates if own.p is not None and not own.testable]
     if varying:
         where = join_words(list(dict.fromkeys(own.workload for own in varying)))
         yield f"Too few blocks of {where} ran to show an imbalance between configurations."
-
-
-def describe_imbalance(covariate: CovariateReport, factor: str) -> str:
-    """An imbalance with its figures and what it means for the verdict."""
-    found = covariate.imbalance
-    assert found is not None
-    share, others = format_percent(found.share), format_percent(found.others)
-    return (
-        f"{covariate.workload}: {covariate.covariate} took {share} of "
-        f"{covariate.covariate.whole} under {name_configuration(found.configuration, factor)}, "
-        f"and {others} under the others in the same blocks. {found.meaning}"
-    )
 
 
 def list_open_workloads(workloads: Iterable[WorkloadReport]) -> list[str]:
@@ -341,10 +228,6 @@ def describe_disturbances(
             if share.share is not None
         ]
         if shares and max(shares) >= _NOTABLE:
-            yield text.format(_format_share(max(shares)))
-
-
-def _format_share(share: float) -> str:
-    if share <= 1:
-        return f"{format_percent(round(share, 2))} of"
-    return f"{format_significant(share)} times"
+            most = max(shares)
+            of = f"{format_percent(round(most, 2))} of"
+            yield text.format(of if most <= 1 else f"{format_significant(most)} times")

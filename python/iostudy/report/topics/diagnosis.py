@@ -1,63 +1,12 @@
-"""Diagnoses of runs, and their contexts from the ledger."""
+"""Diagnoses of runs."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import cache
-from typing import Any
+from collections.abc import Mapping
 
-from pydantic import BaseModel
-
-from iostudy.diagnosis.bottleneck import Bottleneck, Diagnosis
-from iostudy.diagnosis.context import (
-    DiagnosisContext,
-    InventoryDevice,
-    InventoryMount,
-    OperatingPoint,
-    WorkloadProperties,
-    add_run_figures,
-    build_context,
-    collect_operating_points,
-)
-from iostudy.diagnosis.evidence import Confidence
-from iostudy.ledger.rows import TrialRow
-from iostudy.report.base import Number, Value
-from iostudy.study.model import Study
-from iostudy.study.requests import apply_configuration
-from iostudy.telemetry.summary import TelemetrySummary
-from iostudy.workloads import catalog
-
-
-class EvidenceReport(Value):
-    """A figure that a diagnosis rests on."""
-
-    figure: str
-    """Name of the figure."""
-    of: str
-    """Device, interface, mount or process of the figure; empty for the whole host."""
-    value: Number
-    """Value of the figure; null if unknown."""
-    unit: str
-    """Unit of the value."""
-    says: str
-    """The figure in words, with its unit."""
-
-
-class FindingReport(Value):
-    """One bottleneck of a run."""
-
-    limit: Bottleneck
-    """The bottleneck."""
-    of: str
-    """Device, interface, mount or process of the bottleneck; empty for the whole host."""
-    held: Number
-    """Share of the time in which it limited the run, in percent; null if unknown."""
-    confidence: Confidence
-    """Confidence of the finding; that of a further finding is not calibrated."""
-    evidence: tuple[EvidenceReport, ...]
-    """Figures that show it."""
-    explains: tuple[Bottleneck, ...]
-    """Other bottlenecks that are its consequences."""
+from iostudy.diagnosis.bottleneck import Bottleneck, Diagnosis, Finding
+from iostudy.diagnosis.evidence import Evidence
+from iostudy.report.base import Value
 
 
 class DiagnosisReport(Value):
@@ -69,9 +18,9 @@ class DiagnosisReport(Value):
     """The diagnosis in a sentence."""
     no_help: str
     """The most that a faster device could save, if the bottleneck is elsewhere; else empty."""
-    findings: tuple[FindingReport, ...]
+    findings: tuple[Finding, ...]
     """Bottlenecks of the run, the main one first."""
-    looked_at: tuple[EvidenceReport, ...]
+    looked_at: tuple[Evidence, ...]
     """Key figures of every run, whatever its bottleneck; the target's device first."""
     missing: tuple[str, ...]
     """Figures that were not available."""
@@ -83,150 +32,4 @@ def build_diagnosis(diagnosis: Diagnosis) -> DiagnosisReport:
 
 
 Diagnoses = Mapping[int, Diagnosis]
-
-
-OperatingPoints = Mapping[str, tuple[OperatingPoint, ...]]
-_MOUNT = ("point", "source", "filesystem")
-
-
-class TrialContexts:
-    """The diagnosis contexts of a study's trials.
-
-    ``circumstances`` are those of the ledger; ``rows`` are all trials, which give each device's
-    operating points.
-    """
-
-    def __init__(
-        self, study: Study, circumstances: Mapping[str, Any], rows: Iterable[TrialRow]
-    ) -> None:
-        self._circumstances = circumstances
-        self._operating_points = collect_operating_points(_select_summaries(rows))
-        self._requests = {request.label: request for request in study.workloads}
-        self._configurations = {each.label: each for each in study.configurations()}
-        self._cached_context = cache(self._build_shared)
-
-    def build(self, row: TrialRow) -> DiagnosisContext:
-        """Build the context of one trial."""
-        context, workload = self._cached_context(row.workload, row.configuration, row.devices)
-        return add_run_figures(context, workload, row.figures or {})
-
-    def _build_shared(
-        self, label: str, configuration: str, devices: tuple[str, ...]
-    ) -> tuple[DiagnosisContext, WorkloadProperties]:
-        """Build the part that all trials of a configuration share."""
-        request = self._requests[label]
-        options = apply_configuration(request, self._configurations[configuration])
-        return _build_static(
-            self._circumstances, devices, request.name, options, self._operating_points
-        )
-
-
-def build_trial_context(
-    circumstances: Mapping[str, Any],
-    devices: tuple[str, ...],
-    workload: str,
-    options: BaseModel,
-    operating_points: OperatingPoints,
-    figures: Mapping[str, float],
-) -> DiagnosisContext:
-    """Build the context of one run of a workload with these options.
-
-    ``figures`` are the workload's own. Some of them are the use of its serial resources, or the
-    duration that it measured.
-    """
-    context, properties = _build_static(circumstances, devices, workload, options, operating_points)
-    return add_run_figures(context, properties, figures)
-
-
-def find_members(circumstances: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
-    """Return the devices directly below each volume and array."""
-    return {each.name: each.members for each in _inventory(circumstances) if each.members}
-
-
-def _select_summaries(rows: Iterable[TrialRow]) -> Iterator[TelemetrySummary]:
-    """Select the slowest, middle and fastest trial of each configuration on each workload.
-
-    The order is that of the requests a second of its devices. Each trial is compared with all
-    selected ones, so that a large study cannot select every trial.
-    """
-    groups: dict[tuple[str, str, tuple[str, ...]], list[TelemetrySummary]] = {}
-    for row in rows:
-        if row.summary is not None:
-            groups.setdefault((row.workload, row.configuration, row.devices), []).append(
-                row.summary
-            )
-    for (_, _, devices), summaries in groups.items():
-        ordered = sorted(
-            summaries,
-            key=lambda each: sum(
-                each.devices[name]["r/s"] + each.devices[name]["w/s"]
-                for name in devices
-                if name in each.devices
-            ),
-        )
-        places = {0, len(ordered) // 2, len(ordered) - 1}
-        yield from (ordered[place] for place in places)
-
-
-def _build_static(
-    circumstances: Mapping[str, Any],
-    devices: tuple[str, ...],
-    workload: str,
-    options: BaseModel,
-    operating_points: OperatingPoints,
-) -> tuple[DiagnosisContext, WorkloadProperties]:
-    """Build the context without the figures of a run, and the workload's properties."""
-    definition = catalog.get(workload)
-    directories = [str(each) for each in definition.make(options).directories()]
-    properties = WorkloadProperties(
-        concurrency=definition.concurrency(options),
-        spins=definition.spins(options),
-        serial_resources=definition.serial_resources(options),
-        measured_seconds=definition.measured_seconds,
-    )
-    context = build_context(
-        devices,
-        _inventory(circumstances),
-        _mounts(circumstances, directories, at_target=not (directories or devices)),
-        operating_points,
-        virtual_machine=bool(_host(circumstances).get("virtualisation")),
-        free_page_reporting=bool(_host(circumstances).get("free_page_reporting")),
-        names=_mapping(_mapping(circumstances.get("target")).get("disks")),
-        workload=properties,
-    )
-    return context, properties
-
-
-def _inventory(circumstances: Mapping[str, Any]) -> list[InventoryDevice]:
-    recorded = _mapping(_host(circumstances).get("block_devices"))
-    return [
-        InventoryDevice(
-            name,
-            members=tuple(values.get("slaves") or ()),
-            partitions=tuple(values.get("partitions", ())),
-            claims_rotational=bool(values.get("rotational")),
-            file_backed=bool(values.get("backing_file")),
-        )
-        for name, values in ((name, _mapping(own)) for name, own in recorded.items())
-    ]
-
-
-def _mounts(
-    circumstances: Mapping[str, Any], directories: Sequence[str], *, at_target: bool
-) -> Iterator[InventoryMount]:
-    """The mounts of the directories that the workload names, or that of the target.
-
-    The ledger has the target's mount before all others.
-    """
-    mounts = _mapping(_host(circumstances).get("mounts"))
-    for place in list(mounts)[:1] if at_target else directories:
-        if values := _mapping(mounts.get(place)):
-            yield InventoryMount(**{name: values.get(name, "") for name in _MOUNT})
-
-
-def _host(circumstances: Mapping[str, Any]) -> Mapping[str, Any]:
-    return _mapping(circumstances.get("host"))
-
-
-def _mapping(value: Any) -> Mapping[str, Any]:
-    return value if isinstance(value, Mapping) else {}
+"""Diagnoses of trials by their ids."""

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from iostudy.analysis.verdict import Verdict
 from iostudy.report.base import Span
 from iostudy.report.drawing import (
     INK,
+    VERDICT_MARKS,
     Spec,
     alt,
-    choose_verdict_mark,
     compute_row_pixels,
     make_chart,
     make_label_axis,
@@ -29,7 +30,7 @@ from iostudy.report.topics.verdicts import (
     format_verdict,
     list_verdicts,
 )
-from iostudy.units import LARGEST_CHANGE, LARGEST_RATIO, format_percent
+from iostudy.units import LARGEST_RATIO, format_percent
 
 if TYPE_CHECKING:
     from iostudy.report.values import Report, WorkloadReport
@@ -97,18 +98,16 @@ class ForestPlot:
 def build_forest_plot(report: Report) -> ForestPlot | None:
     """Return the plot of every comparison; None while no comparison has an interval."""
     verdicts = list_verdicts(report.workloads)
-    results = [r for each in verdicts for r in each.results if not r.baseline]
-    spans = [result.interval for result in results if result.interval is not None]
-    if not spans:
+    results = [result for each in verdicts for result in each.results if not result.baseline]
+    axis = _build_axis(results, report.method.margin)
+    if axis is None:
         return None
-    margin = report.method.margin
-    axis = _Axis(*_reach(spans, margin))
     return ForestPlot(
-        ticks=tuple(_labelled(axis)),
+        ticks=tuple(axis.list_ticks()),
         zero=axis.place(0.0),
-        zone=(axis.place(-math.log1p(margin)), axis.place(math.log1p(margin))),
+        zone=axis.place_zone(report.method.margin),
         groups=tuple(
-            ForestGroup(each, tuple(_row(r, axis) for r in each.results if not r.baseline))
+            ForestGroup(each, tuple(axis.build_row(r) for r in each.results if not r.baseline))
             for each in verdicts
         ),
     )
@@ -126,19 +125,61 @@ class _Axis:
         share = (log_ratio - self.low) / (self.high - self.low)
         return round(100 * min(1.0, max(0.0, share)), 2)
 
+    def place_zone(self, margin: float) -> tuple[float, float]:
+        """Return the ends of the zone within the margin."""
+        return self.place(-math.log1p(margin)), self.place(math.log1p(margin))
 
-def _reach(spans: Sequence[Span], margin: float) -> tuple[float, float]:
-    """Return both ends of the axis as log ratios: all informative intervals, twice the margin.
+    def list_ticks(self) -> Iterator[Tick]:
+        """Yield zero and the ticks whose labels do not extend beyond the axis.
+
+        They are steps in percent on short axes, else ratios.
+        """
+        if self.high - self.low <= _SMALL:
+            low, high = math.expm1(self.low), math.expm1(self.high)
+            step = next(each for each in _STEPS if (high - low) / each < _MOST_TICKS)
+            numbers = range(math.ceil(low / step), math.floor(high / step) + 1)
+            ticks = [(1 + number * step, _percent(number * step)) for number in numbers]
+        else:
+            within = [ratio for ratio in _RATIOS if self.low <= math.log(ratio) <= self.high]
+            if len(within) > _MOST_TICKS:
+                within = [ratio for ratio in within if math.log10(ratio).is_integer()]
+            ticks = [(own, f"{own:g} x" if own > 1 else _percent(own - 1)) for own in within]
+        for ratio, label in ticks:
+            position = self.place(math.log(ratio))
+            if ratio == 1 or _LABEL <= position <= 100 - _LABEL:
+                yield Tick(position, label)
+
+    def build_row(self, result: Result) -> ForestRow:
+        """Return the comparison with its positions on the axis."""
+        span, change = result.interval, result.change
+        if span is None or change is None:
+            return ForestRow(result, None, None, None)
+        low, high, point = _log(span.low), _log(span.high), _log(change)
+        return ForestRow(
+            result,
+            low=self.place(low),
+            high=self.place(high),
+            point=self.place(point) if self.low <= point <= self.high else None,
+            low_cut=low < self.low,
+            high_cut=high > self.high or span.high >= LARGEST_RATIO,
+        )
+
+
+def _build_axis(results: Sequence[Result], margin: float) -> _Axis | None:
+    """Return an axis of all informative intervals and twice the margin; None without intervals.
 
     An interval that contains zero and exceeds 100 % is cut, because it would compress all others.
     """
+    spans = [result.interval for result in results if result.interval is not None]
+    if not spans:
+        return None
     informative = [span for span in spans if span.high <= 1 or span.low > 0]
     shown = informative or [Span(low=-0.5, high=1.0)]
     least = 2 * math.log1p(margin)
     low = min(-least, *(_log(span.low) for span in shown))
     high = max(least, *(_log(span.high) for span in shown))
     padding = _PADDING * (high - low)
-    return low - padding, high + padding
+    return _Axis(low - padding, high + padding)
 
 
 def _log(change: float) -> float:
@@ -146,46 +187,8 @@ def _log(change: float) -> float:
     return math.log(min(max(1 + change, 1e-4), LARGEST_RATIO))
 
 
-def _labelled(axis: _Axis) -> Iterator[Tick]:
-    """Yield zero and the ticks whose labels do not extend beyond the axis."""
-    for ratio, label in _ticks(axis):
-        position = axis.place(math.log(ratio))
-        if ratio == 1 or _LABEL <= position <= 100 - _LABEL:
-            yield Tick(position, label)
-
-
-def _ticks(axis: _Axis) -> Iterator[tuple[float, str]]:
-    """Yield ratio and label of each tick: steps in percent on short axes, else ratios."""
-    if axis.high - axis.low <= _SMALL:
-        low, high = math.expm1(axis.low), math.expm1(axis.high)
-        step = next(each for each in _STEPS if (high - low) / each < _MOST_TICKS)
-        for number in range(math.ceil(low / step), math.floor(high / step) + 1):
-            yield 1 + number * step, _percent(number * step)
-        return
-    within = [ratio for ratio in _RATIOS if axis.low <= math.log(ratio) <= axis.high]
-    if len(within) > _MOST_TICKS:
-        within = [ratio for ratio in within if math.log10(ratio).is_integer()]
-    for ratio in within:
-        yield ratio, f"{ratio:g} x" if ratio > 1 else _percent(ratio - 1)
-
-
 def _percent(fraction: float) -> str:
     return "0" if abs(fraction) < 1e-9 else f"{100 * fraction:+.4g} %"
-
-
-def _row(result: Result, axis: _Axis) -> ForestRow:
-    span, change = result.interval, result.change
-    if span is None or change is None:
-        return ForestRow(result, None, None, None)
-    low, high, point = _log(span.low), _log(span.high), _log(change)
-    return ForestRow(
-        result,
-        low=axis.place(low),
-        high=axis.place(high),
-        point=axis.place(point) if axis.low <= point <= axis.high else None,
-        low_cut=low < axis.low,
-        high_cut=high > axis.high or span.high >= LARGEST_RATIO,
-    )
 
 
 _ROW_PIXELS = 34
@@ -194,7 +197,7 @@ _ROW_PIXELS = 34
 def build_interval_chart(workload: WorkloadReport, report: Report) -> Chart | None:
     """Changes against the baseline; None while no comparison has an interval."""
     results = [result for result in workload.results if not result.baseline]
-    title = [f"change of {workload.figure.name}", f"{format_against(report.baseline)}, %"]
+    title = [f"change of {workload.figure.name}", format_against(report.baseline)]
     spec = draw_intervals(results, report.method.margin, title, report.noun)
     if spec is None:
         return None
@@ -215,16 +218,33 @@ def draw_intervals(
     Every result keeps its row: what reaches beyond the axis ends in an arrow. ``noun`` is what the
     rows are. None while no result has an interval.
     """
-    if not any(result.interval for result in results):
+    axis = _build_axis(results, margin)
+    if axis is None:
         return None
-    reach = _reach_of_chart(results, margin)
-    rows = [_interval_row(result, reach) for result in results]
-    zone = alt.InlineData(values=[{"low": 100 * (1 / (1 + margin) - 1), "high": 100 * margin}])
+    rows = [
+        {
+            "configuration": row.result.configuration,
+            "change": row.point,
+            "low": row.low,
+            "high": row.high,
+            "low_cut": row.low_cut,
+            "high_cut": row.high_cut,
+            "verdict": row.result.verdict and row.result.verdict.value,
+            "change_text": format_change(row.result),
+            "blocks": format_blocks(row.result),
+        }
+        for row in map(axis.build_row, results)
+    ]
+    ticks = {f"{tick.position:g}": tick.label for tick in axis.list_ticks()}
+    low, high = axis.place_zone(margin)
+    zone = alt.InlineData(values=[{"low": low, "high": high}])
     labels = [result.configuration for result in results]
     y = alt.Y("configuration:N", sort=None, title=None, axis=make_label_axis(labels))
     y = y.scale(domain=labels)
+    x = alt.X("low:Q", title=list(title)).scale(domain=[0, 100], nice=False)
+    x = x.axis(values=list(map(float, ticks)), labelExpr=f"{json.dumps(ticks)}[datum.value]")
     verdicts = [verdict.value for verdict in Verdict]
-    colours, shapes = zip(*map(choose_verdict_mark, Verdict), strict=True)
+    colours, shapes = zip(*VERDICT_MARKS.values(), strict=True)
     legend = make_legend(verdicts)
     colour = alt.Color("verdict:N", legend=legend).scale(domain=verdicts, range=list(colours))
     shape = alt.Shape("verdict:N", legend=legend).scale(domain=verdicts, range=list(shapes))
@@ -234,63 +254,28 @@ def draw_intervals(
         alt.Tooltip("verdict:N"),
         alt.Tooltip("blocks:N"),
     ]
-    base = alt.Chart(alt.InlineData(values=rows))
+    base = alt.Chart(alt.InlineData(values=rows)).encode(y=y, color=colour, tooltip=tooltip)
     layers = [
         alt.Chart(zone).mark_rect(fill=INK, opacity=0.1).encode(x="low:Q", x2="high:Q"),
-        alt.Chart(zone).mark_rule(color=INK, strokeWidth=1).encode(x=alt.datum(0)),
-        base.mark_rule(strokeWidth=2.5).encode(
-            x=alt.X("low:Q", title=list(title)).axis(tickCount=6),
-            x2="high:Q",
-            y=y,
-            color=colour,
-            tooltip=tooltip,
-        ),
+        alt.Chart(zone).mark_rule(color=INK, strokeWidth=1).encode(x=alt.datum(axis.place(0.0))),
+        base.mark_rule(strokeWidth=2.5).encode(x=x, x2="high:Q"),
     ]
     # A bar is at each end of an interval, or an arrow beyond the axis.
     for end, arrow in (("low", "triangle-left"), ("high", "triangle-right")):
         for cut in (False, True):
             own = [row for row in rows if row[end] is not None and row[f"{end}_cut"] is cut]
-            chart = alt.Chart(alt.InlineData(values=own))
+            chart = alt.Chart(alt.InlineData(values=own)).encode(y=y, color=colour, tooltip=tooltip)
             mark = chart.mark_tick(thickness=2.5, size=11)
             if cut:
                 mark = chart.mark_point(shape=arrow, filled=True, size=110, opacity=1)
             if own:
-                layers.append(mark.encode(x=f"{end}:Q", y=y, color=colour, tooltip=tooltip))
+                layers.append(mark.encode(x=f"{end}:Q"))
     points = base.mark_point(filled=True, size=130, opacity=1)
-    layers.append(points.encode(x="change:Q", y=y, color=colour, shape=shape, tooltip=tooltip))
+    layers.append(points.encode(x="change:Q", shape=shape))
     return make_chart(layers, height=compute_row_pixels(labels, _ROW_PIXELS) * len(rows))
-
-
-def _interval_row(result: Result, reach: float) -> dict[str, Any]:
-    """Return the row in percent, limited to ``reach``; None for absent values."""
-    span, change = result.interval, result.change
-    low, high = (None, None) if span is None else (span.low, span.high)
-    return {
-        "configuration": result.configuration,
-        "change": None if change is None or abs(change) > reach else 100 * change,
-        "low": None if low is None else 100 * min(reach, max(-reach, low)),
-        "high": None if high is None else 100 * min(reach, max(-reach, high)),
-        "low_cut": low is not None and low < -reach,
-        "high_cut": high is not None and high > reach,
-        "verdict": None if result.verdict is None else result.verdict.value,
-        "change_text": format_change(result),
-        "blocks": format_blocks(result),
-    }
 
 
 def describe_results(results: Sequence[Result]) -> str:
     """The results in words, for those who cannot see the chart."""
     texts = (f"{r.configuration} {format_change(r)}, {format_verdict(r)}" for r in results)
     return "; ".join(texts)
-
-
-def _reach_of_chart(results: Sequence[Result], margin: float) -> float:
-    """Return the range of the axis to either side, as a fraction.
-
-    An interval that contains zero and exceeds 100 % is ignored, because it would compress all
-    others.
-    """
-    spans = [result.interval for result in results if result.interval is not None]
-    telling = [s for s in spans if s.high <= 1 or (s.low > 0 and s.high < LARGEST_CHANGE)]
-    ends = [abs(end) for span in telling for end in (span.low, span.high)]
-    return max((2 * margin, *ends)) if telling else 1.0

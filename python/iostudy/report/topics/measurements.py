@@ -1,7 +1,6 @@
 """Latencies, parts and figures without verdicts.
 
-Parts that are cells of a matrix have heat maps in the page. Their cells contain the numbers, so
-they work on paper and for screen readers, without a script.
+Parts that are cells of a matrix are tables with shades, which work on paper and without a script.
 """
 
 from __future__ import annotations
@@ -13,22 +12,11 @@ from functools import partial
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-import numpy as np
-from numpy.typing import NDArray
 from pydantic import FiniteFloat
 
-from iostudy.analysis.decision import deciding_interval, estimate
-from iostudy.analysis.paired import PairedRuns, as_fraction, mean_interval
 from iostudy.analysis.rule import Rule
 from iostudy.ledger.rows import MeasuredRow
-from iostudy.report.base import (
-    FigureDescription,
-    Span,
-    UnderConfiguration,
-    Value,
-    build_span,
-    finite,
-)
+from iostudy.report.base import Span, UnderConfiguration, Value, build_span, finite
 from iostudy.report.drawing import BLUE, GREEN, RED, Spec, alt, encode_configuration, make_chart
 from iostudy.report.formatting import (
     format_against,
@@ -36,16 +24,9 @@ from iostudy.report.formatting import (
     format_figure,
     format_signed_change,
 )
-from iostudy.report.section import (
-    Chart,
-    ColouredCell,
-    HeatMap,
-    OperationMaps,
-    Section,
-    TextTable,
-    make_table,
-)
+from iostudy.report.section import Chart, Section, TextTable, make_table
 from iostudy.results.comparisons import decision_rule
+from iostudy.results.paired_means import compare_means
 from iostudy.study.model import Study, WorkloadRequest
 from iostudy.study.requests import apply_configuration
 from iostudy.units import format_reading
@@ -73,7 +54,7 @@ class FigureMean(UnderConfiguration):
 class OtherFigure(Value):
     """A figure that no verdict uses, under every configuration in the study's order."""
 
-    figure: FigureDescription
+    figure: Figure
     """The figure."""
     means: tuple[FigureMean, ...]
     """Means, in the study's order of configurations."""
@@ -112,75 +93,12 @@ class PartReport(Value):
 class PartsReport(Value):
     """One figure of all parts of a workload."""
 
-    figure: FigureDescription
+    figure: Figure
     """The figure."""
     configurations: tuple[str, ...]
     """Labels of the configurations, the baseline first."""
     parts: tuple[PartReport, ...]
     """The parts, each with a value per configuration."""
-
-
-Values = Mapping[int, float]
-"""A figure by block."""
-
-_ALPHA = 0.05
-"""Risk of the interval of a mean."""
-
-
-@dataclass(frozen=True)
-class PairedMeans:
-    """Means over the blocks that two configurations have both run.
-
-    ``mean`` is geometric, and its change against the baseline that of a typical pair. Where one of
-    the figures is not above 0 it is arithmetic, and there is no change. The baseline has none.
-    ``logs`` are the logarithms behind a geometric mean.
-    """
-
-    blocks: int
-    mean: float
-    rule: Rule
-    ratios: NDArray[np.float64] | None = None
-    logs: NDArray[np.float64] | None = None
-
-    @property
-    def mean_interval(self) -> Span | None:
-        """The 95 % interval of the mean, if it is known."""
-        if self.logs is None:
-            return None
-        ends = mean_interval(self.logs, _ALPHA)
-        with np.errstate(over="ignore"):
-            return build_span((float(np.exp(ends.low)), float(np.exp(ends.high))))
-
-    @property
-    def change(self) -> float | None:
-        """The change against the baseline, as a fraction."""
-        return None if self.ratios is None else as_fraction(estimate(self.ratios, self.rule))
-
-    @property
-    def interval(self) -> Span | None:
-        """The interval of the change, if it is known."""
-        ends = None if self.ratios is None else deciding_interval(self.ratios, self.rule)
-        return None if ends is None else build_span(ends.as_fractions())
-
-
-def compare_means(base: Values, compared: Values, rule: Rule) -> PairedMeans | None:
-    """``compared`` against ``base`` in the blocks and by the interval of a verdict.
-
-    None without common blocks.
-    """
-    common = sorted(base.keys() & compared.keys())
-    common = common[: rule.boundaries_of(len(common)).last_look(len(common))]
-    if not common:
-        return None
-    ours, theirs = ([values[block] for block in common] for values in (compared, base))
-    if not all(math.isfinite(value) and value > 0 for value in (*ours, *theirs)):
-        return PairedMeans(len(common), math.fsum(ours) / len(ours), rule)
-    logs = np.log(ours)
-    mean = math.exp(math.fsum(logs) / len(ours))
-    if compared is base:
-        return PairedMeans(len(common), mean, rule, logs=logs)
-    ratios = PairedRuns.from_figures(theirs, ours, higher_is_better=True).differences
-    return PairedMeans(len(common), mean, rule, ratios, logs)
 
 
 T = TypeVar("T")
@@ -210,14 +128,12 @@ class Matrix(Generic[T]):
 
     def table(self, show: Callable[[T], str]) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
         """Heads and rows of text; a cell that is missing is empty."""
+        texts = {place: show(cell) for place, cell in self.cells.items()}
         rows = [
-            (own, *(self._shown(own, column, show) for column in self.record_sizes))
-            for own in self.file_sizes
+            (row, *(texts.get((row, column), "") for column in self.record_sizes))
+            for row in self.file_sizes
         ]
         return (CORNER, *self.record_sizes), rows
-
-    def _shown(self, row: str, column: str, show: Callable[[T], str]) -> str:
-        return show(self.cells[row, column]) if (row, column) in self.cells else ""
 
 
 def build_matrices(parts: Iterable[tuple[Mapping[str, str], T]]) -> tuple[Matrix[T], ...]:
@@ -246,7 +162,7 @@ def build_measurements(
     definition = catalog.get(request.name)
     verdict_figures = [figure.name for figure in request.figures]
     others = (
-        OtherFigure(figure=describe_figure(figure), means=tuple(_means(figure.name, counted, rule)))
+        OtherFigure(figure=figure, means=tuple(_means(figure.name, counted, rule)))
         for figure in _known(study, request, definition.figures)
         if figure.name not in verdict_figures
     )
@@ -258,11 +174,6 @@ def build_measurements(
         "latencies": tuple(_pool_latencies(counted)),
         "parts": tuple(each for each in parts if each.parts),
     }
-
-
-def describe_figure(figure: Figure) -> FigureDescription:
-    """A figure of a definition as a value of the report."""
-    return FigureDescription.copy_from(figure)
 
 
 def _means(
@@ -277,12 +188,11 @@ def _means(
     baseline = next(iter(values))
     for label, own in values.items():
         found = compare_means(values[baseline], own, rule)
-
         yield FigureMean(
             configuration=label,
-            value=None if found is None else finite(found.mean),
-            change=None if found is None else finite(found.change),
-            interval=None if found is None else found.interval,
+            value=finite(found.mean) if found else None,
+            change=finite(found.change) if found else None,
+            interval=build_span(found.interval) if found else None,
         )
 
 
@@ -327,9 +237,7 @@ def _parts(figure: Figure, counted: Mapping[str, list[MeasuredRow]], rule: Rule)
             changes=(None, *changes),
         )
         parts.append(report)
-    return PartsReport(
-        figure=describe_figure(figure), configurations=tuple(counted), parts=tuple(parts)
-    )
+    return PartsReport(figure=figure, configurations=tuple(counted), parts=tuple(parts))
 
 
 def _known(
@@ -350,46 +258,9 @@ POOLED = (
 )
 
 
-def build_latency_table(workload: WorkloadReport) -> TextTable:
-    """Build the percentiles of every operation and configuration, if any."""
-    return make_table(
-        (
-            {
-                "operation": own.operation,
-                "configuration": own.configuration,
-                **{name: format_figure(us) for name, us in own.percentiles_us.items()},
-                "measured": own.count,
-            }
-            for own in workload.latencies
-        ),
-        names=2,
-    )
-
-
-def build_figures_table(workload: WorkloadReport) -> TextTable:
-    """All figures but the one that decides; without rows where no trial has one yet."""
-    return make_table(
-        (
-            {
-                "figure": other.figure.name,
-                "configuration": mean.configuration,
-                "mean": format_reading(mean.value, other.figure.unit),
-                format_against(workload.results[0].configuration): ""
-                if mean.change is None
-                else format_change_interval(mean.change, mean.interval),
-            }
-            for other in workload.others
-            for mean in other.means
-            if mean.value is not None
-        ),
-        "all other figures",
-        names=2,
-    )
-
-
 def build_part_tables(parts: PartsReport) -> tuple[TextTable, ...]:
     """A row for each part; where they are the cells of a matrix, a table for each operation."""
-    if not (matrices := build_part_matrices(parts)):
+    if not (matrices := build_matrices((part.labels, part) for part in parts.parts)):
         names = dict.fromkeys(name for part in parts.parts for name in part.labels)
         rows = (
             [
@@ -406,13 +277,10 @@ def build_part_tables(parts: PartsReport) -> tuple[TextTable, ...]:
     for matrix in matrices:
         for index, label in enumerate(parts.configurations):
             heads, cells = matrix.table(partial(format_part, index=index))
-            tables.append(TextTable(f"{matrix.operation}, {label}", heads, cells, names=1))
+            shades = [row[1:] for row in matrix.table(_shade_parts(parts, index))[1]]
+            title = f"{matrix.operation}, {label}"
+            tables.append(TextTable(title, heads, cells, names=1, shades=shades))
     return tuple(tables)
-
-
-def build_part_matrices(parts: PartsReport) -> tuple[Matrix[PartReport], ...]:
-    """The parts as matrices; none where they are not cells."""
-    return build_matrices((part.labels, part) for part in parts.parts)
 
 
 def format_part(part: PartReport, index: int) -> str:
@@ -427,11 +295,23 @@ def format_part(part: PartReport, index: int) -> str:
 def build_measurement_sections(workload: WorkloadReport, report: Report) -> Iterator[Section]:
     """Return all tables of a workload in their order."""
     if workload.latencies:
+        percentiles = make_table(
+            (
+                {
+                    "operation": own.operation,
+                    "configuration": own.configuration,
+                    **{name: format_figure(us) for name, us in own.percentiles_us.items()},
+                    "measured": own.count,
+                }
+                for own in workload.latencies
+            ),
+            names=2,
+        )
         yield Section(
             name="latency",
             title="Latency",
             notes=(POOLED,),
-            tables=(build_latency_table(workload),),
+            tables=(percentiles,),
             draw=lambda: build_latency_charts(workload, report),
         )
     for number, parts in enumerate(workload.parts, 1):
@@ -445,9 +325,24 @@ def build_measurement_sections(workload: WorkloadReport, report: Report) -> Iter
             notes=(note + NO_VERDICT,),
             tables=() if is_long else tables,
             folded=tables if is_long else (),
-            shade=partial(build_heat_maps, parts),
         )
-    others = build_figures_table(workload)
+    others = make_table(
+        (
+            {
+                "figure": other.figure.name,
+                "configuration": mean.configuration,
+                "mean": format_reading(mean.value, other.figure.unit),
+                format_against(workload.results[0].configuration): ""
+                if mean.change is None
+                else format_change_interval(mean.change, mean.interval),
+            }
+            for other in workload.others
+            for mean in other.means
+            if mean.value is not None
+        ),
+        "all other figures",
+        names=2,
+    )
     if others.rows:
         yield Section("others", "Other figures", (NO_VERDICT,), folded=(others,))
 
@@ -508,74 +403,33 @@ _LEAST_CHANGE = 0.05
 """Smallest change with the strongest shade, so that noise alone stays pale."""
 
 
-def build_heat_maps(parts: PartsReport) -> tuple[OperationMaps, ...]:
-    """One for each operation; none where the parts are no cells of a matrix."""
-    return tuple(
-        OperationMaps(matrix.operation, (*_map_values(matrix, parts), *_map_changes(matrix, parts)))
-        for matrix in build_part_matrices(parts)
-    )
+def _shade_parts(parts: PartsReport, index: int) -> Callable[[PartReport], str]:
+    """Return what shades a part under one configuration, on one scale for all of them.
 
-
-def _map_values(matrix: Matrix[PartReport], parts: PartsReport) -> Iterator[HeatMap]:
-    """Shaded by the logarithm, on one scale for all configurations."""
+    The baseline is blue by the logarithm of its value. Others are green where they are better and
+    red where they are worse.
+    """
     logarithms = [
         math.log(value)
-        for part in matrix.cells.values()
-        for value in part.values
+        for part in parts.parts
+        for value in part.values[:1]
         if value is not None and value > 0
     ]
     low, high = min(logarithms, default=0.0), max(logarithms, default=0.0)
+    changes = [change for part in parts.parts for change in part.changes if change is not None]
+    steps = (abs(math.log1p(change)) for change in changes)
+    strongest = max(math.log1p(_LEAST_CHANGE), *steps, 0.0)
 
-    def cell(value: float) -> ColouredCell:
-        strength = (math.log(value) - low) / (high - low) if value > 0 and high > low else 0.0
-        return ColouredCell(format_figure(value), _shade(BLUE, strength))
+    def shade(part: PartReport) -> str:
+        value, change = part.values[index], part.changes[index]
+        if change is not None:
+            better = (change > 0) is parts.figure.higher_is_better
+            colour, strength = GREEN if better else RED, abs(math.log1p(change)) / strongest
+        elif not index and value is not None and value > 0 and high > low:
+            colour, strength = BLUE, (math.log(value) - low) / (high - low)
+        else:
+            return ""
+        red, green, blue = (int(colour[place : place + 2], 16) for place in (1, 3, 5))
+        return f"rgb({red} {green} {blue} / {min(1.0, strength) * _STRONGEST:.3f})"
 
-    for index, label in enumerate(parts.configurations):
-        values = {key: part.values[index] for key, part in matrix.cells.items()}
-        yield _make_map(f"{label}: {parts.figure.unit}", matrix, values, cell)
-
-
-def _map_changes(matrix: Matrix[PartReport], parts: PartsReport) -> Iterator[HeatMap]:
-    """Green is better and red is worse, on one scale for all configurations."""
-    found = [change for part in matrix.cells.values() for change in part.changes]
-    strongest = _strongest(change for change in found if change is not None)
-    up, down = GREEN, RED
-    if not parts.figure.higher_is_better:
-        up, down = down, up
-
-    def cell(change: float) -> ColouredCell:
-        strength = min(1.0, abs(math.log1p(change)) / strongest)
-        shade = _shade(up if change > 0 else down, strength)
-        return ColouredCell(format_signed_change(change).removesuffix(" %"), shade)
-
-    for index, label in enumerate(parts.configurations[1:], 1):
-        title = f"{label} {format_against(parts.configurations[0])}, %"
-        changes = {key: part.changes[index] for key, part in matrix.cells.items()}
-        yield _make_map(title, matrix, changes, cell)
-
-
-def _strongest(changes: Iterable[float]) -> float:
-    largest = max((abs(math.log1p(change)) for change in changes), default=0.0)
-    return max(largest, math.log1p(_LEAST_CHANGE))
-
-
-def _make_map(
-    title: str,
-    matrix: Matrix[PartReport],
-    values: Mapping[tuple[str, str], float | None],
-    cell: Callable[[float], ColouredCell],
-) -> HeatMap:
-    def at(row: str, column: str) -> ColouredCell:
-        value = values.get((row, column))
-        return ColouredCell("", "") if value is None else cell(value)
-
-    rows = tuple(
-        (row, tuple(at(row, column) for column in matrix.record_sizes)) for row in matrix.file_sizes
-    )
-    return HeatMap(title, (CORNER, *matrix.record_sizes), rows)
-
-
-def _shade(colour: str, strength: float) -> str:
-    """Return a colour of the palette with this strength, over any background."""
-    red, green, blue = (int(colour[place : place + 2], 16) for place in (1, 3, 5))
-    return f"rgb({red} {green} {blue} / {strength * _STRONGEST:.3f})"
+    return shade

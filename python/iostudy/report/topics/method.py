@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 
 from iostudy import units
 from iostudy.analysis.boundaries import FUTILITY
-from iostudy.analysis.rule import Rule
 from iostudy.analysis.spending import AnalysisMethod
 from iostudy.ledger.rows import StudyRow
 from iostudy.ledger.studies import NODES
@@ -28,16 +27,8 @@ from iostudy.telemetry.covariates import Covariate
 
 def build_method(study: Study, seed: int, trials: Sequence[TrialReport]) -> Method:
     """The fixed decision rule, and the paragraph that explains it."""
-    decide = study.decide
-    return Method(
-        margin=decide.margin,
-        risk=decide.risk,
-        min_blocks=decide.min_blocks,
-        max_blocks=decide.max_blocks,
-        comparisons=study.comparisons,
-        seed=seed,
-        text=" ".join(_paragraph(study, seed, trials)),
-    )
+    text = " ".join(_paragraph(study, seed, trials))
+    return Method.copy_from(study.decide, comparisons=study.comparisons, seed=seed, text=text)
 
 
 def _paragraph(study: Study, seed: int, trials: Sequence[TrialReport]) -> Iterator[str]:
@@ -47,10 +38,20 @@ def _paragraph(study: Study, seed: int, trials: Sequence[TrialReport]) -> Iterat
         f"order from seed {seed}, and applies the settings again before every run."
     )
     yield from _split_plot(study, trials)
-    yield _decision(study)
-    if study.comparisons:
+    if not study.comparisons:
+        yield "The study has a single configuration: there is nothing to compare."
+    else:
+        yield from _decision(study)
         yield _verdicts(study)
-        yield from _guards(study)
+    guards = dict.fromkeys(own.name for w in study.workloads for own in w.figures[1:])
+    if study.comparisons and guards:
+        yield (
+            f"The first figure of a workload decides; {join_words(list(guards))} must not get "
+            "worse. That a configuration is better in the first figure and not worse in the others "
+            "is wrong only if one particular verdict of these is, so they do not share the risk "
+            "(intersection-union test). A verdict on a further figure alone has a further risk of "
+            "this size. The combined ranking reads first figures only."
+        )
     compares = find_mode(study).compares_configurations
     if compares and (len(study.choices()) - 1) * len(study.workloads) > 1:
         yield _ranking(study)
@@ -100,30 +101,25 @@ def _split_plot(study: Study, trials: Sequence[TrialReport]) -> tuple[str, ...]:
         return (design, "The error of each effect is that of its own estimates over the blocks.")
     factor = find_single_factor(study)
     baseline, *companions = (name_configuration(each.label, factor) for each in own)
-    within = (
-        f"On the {shared} of {baseline} also run {join_words(companions)}: the error of these "
-        "comparisons is that of runs."
-        if companions
-        else ""
-    )
-    across = (
-        f"All {'others' if companions else 'comparisons'} are across two {plural}: their error "
-        f"{error}."
-        if others
-        else ""
-    )
-    return tuple(filter(None, (design, within, across)))
+    sentences = [design]
+    if companions:
+        sentences.append(
+            f"On the {shared} of {baseline} also run {join_words(companions)}: the error of these "
+            "comparisons is that of runs."
+        )
+    if others:
+        which = "others" if companions else "comparisons"
+        sentences.append(f"All {which} are across two {plural}: their error {error}.")
+    return tuple(sentences)
 
 
-def _decision(study: Study) -> str:
-    if not study.comparisons:
-        return "The study has a single configuration: there is nothing to compare."
+def _decision(study: Study) -> Iterator[str]:
     decide, rule = study.decide, decision_rule(study)
     comparisons = format_count(study.comparisons, "comparison")
     baseline = name_configuration(study.baseline.label, find_single_factor(study))
-    center = "a typical" if rule.by_scores else "the mean of"
     compared = (
-        f"A configuration is compared with {baseline} by {center} "
+        f"A configuration is compared with {baseline} by "
+        f"{'a typical' if rule.by_scores else 'the mean of'} "
         "ln(own / baseline) over their common blocks"
     )
     if study.design is not None:
@@ -131,34 +127,24 @@ def _decision(study: Study) -> str:
     test = "Student's t"
     if rule.by_scores:
         test = "signed normal scores (before they can decide, Student's t)"
-    return (
-        f"{compared}, with {test} and {_levels(study)} from {decide.min_blocks} to "
-        f"{decide.max_blocks} "
+    # How the risk is shared among the analyses, by the method in the ledger.
+    levels = "one level for interim analyses after every block"
+    if rule.method is not AnalysisMethod.CONSTANT_LEVEL:
+        looks = rule.boundaries.looks
+        every = len(looks) == looks[-1] - looks[0] + 1
+        when = "after every block" if every else f"at {len(looks)} numbers of blocks"
+        levels = f"levels that spend the risk over interim analyses {when}"
+    yield (
+        f"{compared}, with {test} and {levels} from {decide.min_blocks} to {decide.max_blocks} "
         f"(repeated confidence intervals): with {comparisons}, the risk of any wrong verdict is "
-        f"{units.format_percent(decide.risk)}.{_reserve(rule)}"
+        f"{units.format_percent(decide.risk)}."
     )
-
-
-def _reserve(rule: Rule) -> str:
-    """Describe the risk that is kept for further blocks."""
-    if not rule.continuation.stages:
-        return ""
-    ends = [str(end) for end in rule.continuation.ends(rule.max_blocks)[1:]]
-    return (
-        f" Of that, {units.format_percent(rule.continuation.reserve)} is kept for a continuation "
-        f"to {join_words(ends, 'or')} blocks."
-    )
-
-
-def _levels(study: Study) -> str:
-    """How the risk is shared among the analyses, by the method in the ledger."""
-    rule = decision_rule(study)
-    if rule.method is AnalysisMethod.CONSTANT_LEVEL:
-        return "one level for interim analyses after every block"
-    looks = rule.boundaries.looks
-    every = len(looks) == looks[-1] - looks[0] + 1
-    when = "after every block" if every else f"at {len(looks)} numbers of blocks"
-    return f"levels that spend the risk over interim analyses {when}"
+    if rule.continuation.stages:
+        ends = [str(end) for end in rule.continuation.ends(rule.max_blocks)[1:]]
+        yield (
+            f"Of that, {units.format_percent(rule.continuation.reserve)} is kept for a "
+            f"continuation to {join_words(ends, 'or')} blocks."
+        )
 
 
 def _verdicts(study: Study) -> str:
@@ -187,31 +173,15 @@ def _verdicts(study: Study) -> str:
     )
 
 
-def _guards(study: Study) -> Iterator[str]:
-    """Explain further figures, if the study names any."""
-    guards = dict.fromkeys(own.name for w in study.workloads for own in w.figures[1:])
-    if guards:
-        yield (
-            f"The first figure of a workload decides; {join_words(list(guards))} must not get "
-            "worse. That a configuration is better in the first figure and not worse in the others "
-            "is wrong only if one particular verdict of these is, so they do not share the risk "
-            "(intersection-union test). A verdict on a further figure alone has a further risk of "
-            "this size. The combined ranking reads first figures only."
-        )
-
-
 def _ranking(study: Study) -> str:
     pairs = f"pairs of configurations{' without bounds' if study.bounds else ''}"
     if len(study.workloads) == 1:
         return f"The ranking reads the verdicts of all {pairs}, at no additional risk."
     weights = {own.listed_as: study.decide.weight(own.listed_as) for own in study.workloads}
     text = join_words([f"{quote_label(label)} {weight:g}" for label, weight in weights.items()])
-    equal_weights = len(set(weights.values())) == 1
-    shares = (
-        "all workloads have equal weights"
-        if equal_weights
-        else f"workloads have the weights {text}"
-    )
+    shares = f"workloads have the weights {text}"
+    if len(set(weights.values())) == 1:
+        shares = "all workloads have equal weights"
     if any(own.load for own in study.workloads):
         shares += ", each one's loads in equal parts"
     return (

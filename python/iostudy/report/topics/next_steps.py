@@ -1,29 +1,32 @@
-"""Next steps from the verdicts: persist the winner, measure more, or change nothing."""
+"""Next steps from the verdicts and bottlenecks, and explanations of equivalent results (pure)."""
 
 from __future__ import annotations
 
 import math
 import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+from iostudy.analysis.series import Flag
 from iostudy.analysis.verdict import Verdict
+from iostudy.diagnosis.bottleneck import Bottleneck
+from iostudy.diagnosis.evidence import MOSTLY_IDLE, Confidence
 from iostudy.ledger.rows import StudyRow
 from iostudy.ledger.studies import NODES
-from iostudy.report.base import Step
+from iostudy.report.base import Step, finite
 from iostudy.report.formatting import (
     SELF_NAMED,
     find_single_factor,
     format_blocks_needed,
     format_count,
     is_feasible_extension,
+    join_words,
     name_configuration,
 )
-from iostudy.results.comparisons import (
-    ComparisonResult,
-    describe_failed_side,
-    exclude_bounds,
-)
+from iostudy.report.topics.bottlenecks import BottleneckReport, DisturbanceReport
+from iostudy.report.topics.verdicts import Result
+from iostudy.results.comparisons import ComparisonResult, describe_failed_side, exclude_bounds
 from iostudy.results.continuation import ContinuationEstimate
 from iostudy.results.recommendation import is_undecided, recommend
 from iostudy.settings import catalog
@@ -32,11 +35,15 @@ from iostudy.settings.definitions.filesystem import FILESYSTEM_TYPE
 from iostudy.settings.scratch.filesystem import PREFIX, Filesystem
 from iostudy.settings.values import AS_FOUND
 from iostudy.study import library
-from iostudy.study.combinations import Configuration
+from iostudy.study.combinations import Configuration, FactorKind
 from iostudy.study.factors import OPTION_PREFIX
 from iostudy.study.mode import find_mode
 from iostudy.study.model import Study
 from iostudy.units import format_exact_seconds, format_percent, format_seconds
+from iostudy.workloads import catalog as workload_catalog
+
+if TYPE_CHECKING:
+    from iostudy.report.values import WorkloadReport
 
 _MEASURE = Step(
     text="Measure the levels that your kernel has on your own storage, with `iostudy run`: a "
@@ -65,13 +72,15 @@ def suggest_next_steps(
         )
     if failed := describe_failed_side(compared):
         return (Step(text=f"See why {failed}: run it by hand, or read its trials in the report."),)
-    file = library.command_argument(study.name, row.text)
     of_nodes = NODES in row.circumstances
     if any(is_undecided(study, result) for result in exclude_bounds(compared)):
         text = "Resume until every comparison has a verdict"
-        if of_nodes:
-            return (_suggest_resume_on_nodes(text, file, folder),)
-        return (suggest_resume(text, study, folder),)
+        if not of_nodes:
+            return (suggest_resume(text, study, folder),)
+        file = library.command_argument(study.name, row.text)
+        command = ["iostudy", "fleet", "run", file, "--design", "together", "--resume", "--out"]
+        text += ", with the options that name the nodes:"
+        return (Step(text=text, command=shlex.join([*command, folder])),)
     label = recommend(study, compared)
     if study.target.predicts:
         return (_MEASURE,)
@@ -80,14 +89,34 @@ def suggest_next_steps(
         return (Step(text=confirm),)
     if label is not None:
         own = next(c for c in study.configurations() if c.label == label)
-        return tuple(_keep_on_nodes(own) if of_nodes else _keep(study, own, folder))
+        if not of_nodes:
+            return tuple(_keep(study, own, folder))
+        # `persist` knows the places of one host only.
+        varied = ((name, value) for name, value in own.settings.items() if value != AS_FOUND)
+        on_nodes = "on every node, with your own tools."
+        return (
+            *(Step(text=f"Set {name} to {value} {on_nodes}") for name, value in varied),
+            *(_set_option(name, value) for name, value in own.options.items()),
+        )
     others = exclude_bounds(compared)
     steps = _without_winner(study, others, folder, of_nodes=of_nodes)
     if all(result.comparison.verdict.is_final for result in others):
         return tuple(steps)
     if continuation is None:
         return (*steps, _more(study, others))
-    return (_continue(continuation, study, folder), *steps)
+    command = ["iostudy", study.target.command, folder, "--resume", "--more"]
+    blocks, time = continuation.blocks, format_seconds(continuation.seconds)
+    go_on = Step(
+        text=f"Continue the study: {format_count(blocks, 'further block')} will probably "
+        f"decide the rest, in about {time}. Its risk stays "
+        f"{format_percent(study.decide.risk)}, wherever you stop:",
+        command=shlex.join([*command, f"{blocks}blocks"]),
+    )
+    return (go_on, *steps)
+
+
+def _set_option(name: str, value: str) -> Step:
+    return Step(text=f"Set {name} to {value} in your own programs: it is not a host setting.")
 
 
 def suggest_resume(text: str, study: Study, folder: str) -> Step:
@@ -96,34 +125,14 @@ def suggest_resume(text: str, study: Study, folder: str) -> Step:
     return Step(text=f"{text}:", command=shlex.join(command))
 
 
-def _suggest_resume_on_nodes(text: str, file: str, folder: str) -> Step:
-    command = ["iostudy", "fleet", "run", file, "--design", "together", "--resume"]
-    return Step(
-        text=f"{text}, with the options that name the nodes:",
-        command=shlex.join([*command, "--out", folder]),
-    )
-
-
-def _keep_on_nodes(winner: Configuration) -> Iterator[Step]:
-    """Return a step for each setting and option: `persist` knows the places of one host only."""
-    for name, value in winner.settings.items():
-        if value != AS_FOUND:
-            yield Step(text=f"Set {name} to {value} on every node, with your own tools.")
-    for name, value in winner.options.items():
-        yield Step(text=f"Set {name} to {value} in your own programs: it is not a host setting.")
-
-
 def _keep(study: Study, winner: Configuration, folder: str) -> Iterator[Step]:
     """Return the step that keeps the winner's host settings, and lists the rest."""
     varied = {name: value for name, value in winner.settings.items() if value != AS_FOUND}
     made = [name for name in varied if catalog.get(name).cost is Cost.FORMAT]
     kept = [name for name in varied if name not in made]
     if any(name.startswith(PREFIX) for name in made) and study.target.made_levels:
-        make = (
-            Filesystem(study.target.made_levels[FILESYSTEM_TYPE.name])
-            .with_settings(varied)
-            .command()
-        )
+        filesystem = Filesystem(study.target.made_levels[FILESYSTEM_TYPE.name])
+        make = filesystem.with_settings(varied).command()
         device = str(study.target.named_paths(Path()).device or "DEVICE")
         yield Step(
             text=f"Make the file system anew, which destroys all data on {device}; no file keeps "
@@ -135,7 +144,7 @@ def _keep(study: Study, winner: Configuration, folder: str) -> Iterator[Step]:
             yield Step(text=f"Make it anew with {name} = {varied[name]}: no file keeps it.")
     if kept:
         command = ["iostudy", "persist", folder]
-        if study.target.is_made and any(map(_needs_place, kept)):
+        if study.target.is_made and any(catalog.get(name).reach.needs_place for name in kept):
             command += ["--on", "DISK", "--install"]
             yield Step(
                 text="The study ran on a loop device. Keep the winner on another disk or mount "
@@ -148,14 +157,8 @@ def _keep(study: Study, winner: Configuration, folder: str) -> Iterator[Step]:
     for name, value in winner.options.items():
         if study.baseline.options.get(name) == value:
             continue
-        if f"{OPTION_PREFIX}{name}" in SELF_NAMED:
-            yield Step(text=f"Use {winner.label}.")
-            continue
-        yield Step(text=f"Set {name} to {value} in your own programs: it is not a host setting.")
-
-
-def _needs_place(name: str) -> bool:
-    return catalog.get(name).reach.needs_place
+        named = f"{OPTION_PREFIX}{name}" in SELF_NAMED
+        yield Step(text=f"Use {winner.label}.") if named else _set_option(name, value)
 
 
 def _without_winner(
@@ -181,44 +184,167 @@ def _without_winner(
         yield Step(text=f"Keep {baseline}: nothing was shown to be better.")
 
 
-def _continue(found: ContinuationEstimate, study: Study, folder: str) -> Step:
-    """Return the step that continues a finished study, with the time until its verdicts."""
-    command = ["iostudy", study.target.command, folder, "--resume", "--more"]
-    time = format_seconds(found.seconds)
-    return Step(
-        text=f"Continue the study: {format_count(found.blocks, 'further block')} will probably "
-        f"decide the rest, in about {time}. Its risk stays "
-        f"{format_percent(study.decide.risk)}, wherever you stop:",
-        command=shlex.join([*command, f"{found.blocks}blocks"]),
-    )
-
-
 def _more(study: Study, compared: Sequence[ComparisonResult]) -> Step:
     """More blocks where these are few enough, else longer runs or a wider margin."""
+    decide = study.decide
     needed = [s.comparison.blocks_needed for s in compared if not s.comparison.verdict.is_final]
     known = [number for number in needed if number is not None]
-    if (
-        known
-        and len(known) == len(needed)
-        and is_feasible_extension(max(known), study.decide.max_blocks)
-    ):
+    most = max(known, default=0)
+    if known and len(known) == len(needed) and is_feasible_extension(most, decide.max_blocks):
+        rule = f"decide: {{blocks: [{decide.min_blocks}, {most}]}}"
+        if find_mode(study).measures_windows:
+            # Windows have a time, trials a number.
+            seconds = math.ceil(decide.time * most / decide.max_blocks)
+            rule = f"decide: {{time: {format_exact_seconds(seconds)}}}"
         return Step(
-            text=f"To decide the rest, run a new study with {_extend(study, max(known))} "
-            "(this one has spent its risk)."
+            text=f"To decide the rest, run a new study with {rule} (this one has spent its risk)."
         )
-    why = ""
-    if known:
-        why = f" ({format_blocks_needed(max(known), more='more than ')} blocks would be needed)"
+    why = f" ({format_blocks_needed(most, more='more than ')} blocks would be needed)"
     return Step(
-        text=f"More blocks alone are unlikely to decide the rest{why}: run a new study with "
-        "longer runs or a wider margin."
+        text=f"More blocks alone are unlikely to decide the rest{why if known else ''}: run a new "
+        "study with longer runs or a wider margin."
     )
 
 
-def _extend(study: Study, blocks: int) -> str:
-    """Return the decision rule with so many blocks: windows have a time, trials a number."""
-    decide = study.decide
-    if find_mode(study).measures_windows:
-        seconds = math.ceil(decide.time * blocks / decide.max_blocks)
-        return f"decide: {{time: {format_exact_seconds(seconds)}}}"
-    return f"decide: {{blocks: [{decide.min_blocks}, {blocks}]}}"
+_TRUSTED = (Confidence.HIGH, Confidence.MEDIUM)
+_AT_RATE_LIMIT = "trials ran at the limit of the load, which hides larger differences"
+_OF_THE_DISK = (
+    Bottleneck.DEVICE,
+    Bottleneck.MEMBER,
+    Bottleneck.WRITEBACK,
+    Bottleneck.FOREIGN,
+    Bottleneck.LOG,
+)
+
+
+def explain_equivalence(
+    results: Sequence[Result],
+    limited: Mapping[str, BottleneckReport],
+    factor: str = "",
+    *,
+    device_settings_only: bool = False,
+) -> str:
+    """Explain why configurations are equivalent to the baseline; empty if unknown.
+
+    ``results`` begin with the baseline; ``limited`` are the bottlenecks by configuration;
+    ``factor`` is the one that varies alone, if any. Only confident diagnoses of all these
+    configurations count. With ``device_settings_only``, an undecided study also gets the reason
+    why they cannot help.
+    """
+    same = [result for result in results if result.verdict is Verdict.EQUIVALENT]
+    if device_settings_only:
+        # Nothing is shown to differ, and no configuration was held up by the device.
+        shown = any(own.verdict in (Verdict.BETTER, Verdict.WORSE) for own in results)
+        known = [limited.get(own.configuration) for own in results]
+        if not shown and all(own is not None and own.no_help for own in known):
+            same = list(results[1:])
+    found = [limited.get(own.configuration) for own in (results[0], *same)]
+    reports = [own for own in found if own is not None and own.confidence in _TRUSTED]
+    agree = len({(own.limit, own.of) for own in reports}) == 1
+    if not same or len(reports) < len(found) or not agree:
+        return ""
+    whom = "both configurations" if len(reports) == 2 else "all configurations"
+    if len(same) < len(results) - 1:
+        whom = join_words([name_configuration(own.configuration, factor) for own in reports])
+    first = reports[0]
+    figures = ", ".join(each.says for each in first.evidence)
+    said = f"{first.limit.subject(first.of)} was the bottleneck of {whom}: {figures}"
+    busy = {finite(own.busy.value) or 0.0: own.busy.of for own in reports if own.busy is not None}
+    most = max(busy, default=MOSTLY_IDLE)
+    if first.limit in _OF_THE_DISK or most >= MOSTLY_IDLE:
+        return said
+    return (
+        f"{said}; {busy[most]} was busy at most {most:.0f} % of the time, so no disk setting can "
+        "make a difference"
+    )
+
+
+def explain(study: Study, workload: WorkloadReport, limits: Sequence[BottleneckReport]) -> str:
+    """Explain why configurations are equivalent or inconclusive on a workload; empty if unknown."""
+    if any(
+        result.verdict is Verdict.EQUIVALENT and Flag.RATE_LIMIT in result.flags
+        for result in workload.results
+    ):
+        return _AT_RATE_LIMIT
+    return explain_equivalence(
+        workload.results,
+        {limit.configuration: limit for limit in limits if limit.workload == workload.label},
+        find_single_factor(study),
+        # All factors are settings of a disk or of how it is mounted.
+        device_settings_only=all(
+            factor.kind is FactorKind.SETTING and catalog.get(factor.name).reach.needs_place
+            for factor in study.factors
+        ),
+    )
+
+
+def explain_all_workloads(
+    workloads: Sequence[WorkloadReport], limited: Sequence[BottleneckReport]
+) -> str:
+    """Return the common bottleneck of all configurations and workloads if it explains all verdicts.
+
+    It is the end of a sentence, empty otherwise.
+    """
+    explanations = {workload.explanation for workload in workloads}
+    if "" in explanations or _AT_RATE_LIMIT in explanations:
+        return _AT_RATE_LIMIT if explanations == {_AT_RATE_LIMIT} else ""
+    subject, *others = {own.limit.subject(own.of) for own in limited} or {""}
+    return "" if others or not subject else f"{subject} was the bottleneck of all configurations"
+
+
+REMEDIES = {
+    Bottleneck.DEVICE: "",
+    Bottleneck.CAP: "raise or remove the control group's I/O limit on the device, and repeat",
+    Bottleneck.MEMBER: "check the slow member: the volume waits for it under every configuration",
+    Bottleneck.WRITEBACK: "vary vm.dirty_* as factors, or bypass the page cache",
+    Bottleneck.CPU: "use a workload with less computation per byte, such as larger records",
+    Bottleneck.CORE: "spread the work over more threads{more}",
+    Bottleneck.FIRST_TOUCH: "touch the memory before each trial (prepare: {{memory: warm}}), or "
+    "bypass the page cache",
+    Bottleneck.QUOTA: "raise or remove the control group's CPU quota, and repeat",
+    Bottleneck.RECLAIM: "repeat with more free memory, or bypass the page cache",
+    Bottleneck.NETWORK: "vary network settings instead, or use a local disk",
+    Bottleneck.NFS: "vary mount options, or settings of the server",
+    Bottleneck.STEAL: "use a dedicated machine, or repeat while its neighbours are idle",
+    Bottleneck.HEAT: "improve the cooling, or cap the CPU frequency, and repeat",
+    Bottleneck.LOCK: "use fewer threads that need the lock, or work that needs it less",
+    Bottleneck.LOG: "use storage with faster syncs, fewer serial logs, or more operations for each "
+    "sync",
+    Bottleneck.CONCURRENCY: "increase the concurrency{more}",
+    Bottleneck.FOREIGN: "make the host idle, and repeat",
+    Bottleneck.UNCLEAR: "",
+}
+
+
+def suggest_remedies(
+    study: Study,
+    workloads: Sequence[WorkloadReport],
+    limited: Sequence[BottleneckReport],
+    disturbed: Sequence[DisturbanceReport],
+) -> Iterator[Step]:
+    """Steps against a bottleneck that hides differences, and against disturbances."""
+    on: dict[str, list[str]] = {}
+    for workload in workloads:
+        advice = _advice(study, workload, limited) if workload.explanation else ""
+        if advice:
+            on.setdefault(advice, []).append(workload.label)
+    for advice, labels in on.items():
+        yield Step(text=f"No difference was possible on {join_words(labels)}: {advice}.")
+    if disturbed:
+        number = sum(own.trials for own in disturbed)
+        trials = f"{format_count(number, 'trial')} {'was' if number == 1 else 'were'}"
+        what = join_words(list(dict.fromkeys(str(own.disturbance) for own in disturbed)))
+        keep = "keep the host idle and cool in the next study"
+        yield Step(text=f"{trials} disturbed by {what}: {keep}.")
+
+
+def _advice(study: Study, workload: WorkloadReport, limited: Sequence[BottleneckReport]) -> str:
+    """Return the remedy, with a section of a study file where an option of the workload helps."""
+    baseline = workload.results[0].configuration
+    limits = {(own.workload, own.configuration): own.limit for own in limited}
+    request = next(each for each in study.workloads if each.label == workload.label)
+    more = ""
+    if options := workload_catalog.get(request.name).concurrency_options:
+        levels = ", ".join(str(n * getattr(request.options, options[0])) for n in (1, 2, 4, 8))
+        more = f", for example load: {{workload.{options[0]}: [{levels}]}}"
+    return REMEDIES[limits[workload.label, baseline]].format(more=more)

@@ -12,14 +12,10 @@ from iostudy.analysis.variance_shares import LEVEL
 from iostudy.ledger.rows import TrialRow
 from iostudy.report.base import OnWorkload, Span, Value, build_span, finite
 from iostudy.report.formatting import MOST_BLOCKS, UNKNOWN, join_words
-from iostudy.report.section import Section, make_table
+from iostudy.report.section import Section, TextTable, make_table
 from iostudy.results import power
 from iostudy.results.comparisons import ComparisonResult
-from iostudy.results.noise_causes import (
-    NoiseCause,
-    NoiseContribution,
-    decompose_noise,
-)
+from iostudy.results.noise_causes import NoiseCause, NoiseContribution, decompose_noise
 from iostudy.study.model import Study
 from iostudy.units import (
     LARGEST_CHANGE,
@@ -193,28 +189,16 @@ def build_noise_section(report: Report) -> Section | None:
     found = [(workload.label, workload.noise) for workload in report.workloads if workload.noise]
     if not found:
         return None
-    causes = make_table(
-        (
-            {
-                "workload": own.workload,
-                "cause": cause,
-                "share of the variance": share,
-                "evidence": evidence,
-                "remedy": remedy,
-            }
-            for own in report.noise_causes
-            for cause, share, evidence, remedy in _list_causes(own)
-        ),
-        "Causes of the noise",
-        names=2,
-        words=2,
-    )
-    table = make_table({"workload": label, **format_noise(noise)} for label, noise in found)
+    heads = ("workload", "cause", "share of the variance", "evidence", "remedy")
+    causes = [(own.workload, *cause) for own in report.noise_causes for cause in _list_causes(own)]
+    tables = [make_table({"workload": label, **format_noise(noise)} for label, noise in found)]
+    if causes:
+        tables.append(TextTable("Causes of the noise", heads, causes, names=2, words=2))
     return Section(
         name="noise",
         title="Minimum detectable effect",
-        notes=(_KNOWN, _CAUSES) if causes.rows else (_KNOWN,),
-        tables=(table, causes) if causes.rows else (table,),
+        notes=(_KNOWN, _CAUSES) if causes else (_KNOWN,),
+        tables=tuple(tables),
     )
 
 

@@ -9,11 +9,7 @@ import numpy as np
 from pydantic import FiniteFloat
 
 from iostudy.analysis.paired import as_fraction
-from iostudy.analysis.ranking import (
-    IntervalEstimates,
-    PairwiseOrder,
-    Ranking,
-)
+from iostudy.analysis.ranking import IntervalEstimates, Ranking
 from iostudy.analysis.verdict import Verdict
 from iostudy.report.base import OnWorkload, Span, UnderConfiguration, Value, build_span, finite
 from iostudy.report.formatting import (
@@ -26,7 +22,7 @@ from iostudy.report.formatting import (
     join_words,
     name_configuration,
 )
-from iostudy.report.section import Section, make_table
+from iostudy.report.section import Section, TextTable, make_table
 from iostudy.report.topics.sentences import MOST_NAMED
 from iostudy.study.model import Study
 from iostudy.units import format_percent
@@ -185,7 +181,8 @@ def build_ranking(study: Study, ranking: Ranking | None) -> RankingReport | None
         )
         for each in ranking.interactions
     )
-    best = tuple(labels[index] for index in ranking.combined.best)
+    order = ranking.combined
+    best = tuple(labels[index] for index in order.best)
     return RankingReport(
         answer=summarize_ranking(
             find_factor_noun(study.factors),
@@ -198,7 +195,18 @@ def build_ranking(study: Study, ranking: Ranking | None) -> RankingReport | None
         best=best,
         single_order=ranking.has_single_order,
         ranked=_rank_all(ranking, labels, workloads),
-        pairs=tuple(_pairs(ranking.combined, labels)),
+        # Each pair once, as the later configuration against the earlier.
+        pairs=tuple(
+            RankedPair(
+                configuration=label,
+                other=other,
+                change=_change(order.pairs, (later, earlier)),
+                interval=_span(order.pairs, (later, earlier)),
+                verdict=Verdict(str(order.verdicts[later, earlier])),
+            )
+            for later, label in enumerate(labels)
+            for earlier, other in enumerate(labels[:later])
+        ),
         crossings=crossings,
         workloads=tuple(
             WorkloadRanking(
@@ -206,10 +214,10 @@ def build_ranking(study: Study, ranking: Ranking | None) -> RankingReport | None
                 weight=weight / sum(weights),
                 ranks=tuple(
                     RankRange(configuration=label, best_rank=ranks.best, worst_rank=ranks.worst)
-                    for label, ranks in zip(labels, order.ranks, strict=True)
+                    for label, ranks in zip(labels, own.ranks, strict=True)
                 ),
             )
-            for workload, weight, order in zip(workloads, weights, ranking.by_workload, strict=True)
+            for workload, weight, own in zip(workloads, weights, ranking.by_workload, strict=True)
         ),
     )
 
@@ -227,9 +235,9 @@ def _rank_all(
             baseline=index == 0,
             best_rank=order.ranks[index].best,
             worst_rank=order.ranks[index].worst,
-            from_mean=finite(as_fraction(float(order.vs_mean.value[index]))),
+            from_mean=_change(order.vs_mean, index),
             from_mean_interval=_span(order.vs_mean, index),
-            change=finite(as_fraction(float(order.pairs.value[index, 0]))) if index else None,
+            change=_change(order.pairs, (index, 0)) if index else None,
             interval=_span(order.pairs, (index, 0)) if index else None,
             worst_workload=workloads[worst],
             worst_from_mean=finite(as_fraction(alone[worst])),
@@ -238,22 +246,13 @@ def _rank_all(
     return tuple(own for *_, own in sorted(found))
 
 
+def _change(estimates: IntervalEstimates, place: int | tuple[int, int]) -> float | None:
+    return finite(as_fraction(float(estimates.value[place])))
+
+
 def _span(estimates: IntervalEstimates, place: int | tuple[int, int]) -> Span | None:
     low, high = (as_fraction(float(ends[place])) for ends in (estimates.low, estimates.high))
     return build_span((low, high))
-
-
-def _pairs(order: PairwiseOrder, labels: Sequence[str]) -> Iterator[RankedPair]:
-    """Each pair once, as the later configuration against the earlier."""
-    for later, label in enumerate(labels):
-        for earlier, other in enumerate(labels[:later]):
-            yield RankedPair(
-                configuration=label,
-                other=other,
-                change=finite(as_fraction(float(order.pairs.value[later, earlier]))),
-                interval=_span(order.pairs, (later, earlier)),
-                verdict=Verdict(str(order.verdicts[later, earlier])),
-            )
 
 
 def build_ranking_section(report: Report) -> Section | None:
@@ -261,58 +260,45 @@ def build_ranking_section(report: Report) -> Section | None:
     ranking = report.ranking
     if ranking is None:
         return None
-    several = len(ranking.workloads) > 1
-    combined = make_table(
-        {
+    rows, several = [], len(ranking.workloads) > 1
+    for own in ranking.ranked:
+        against = "" if own.baseline else format_change_interval(own.change, own.interval)
+        row = {
             report.noun: own.configuration,
             "rank": _rank(own),
             "vs geometric mean": format_change_interval(own.from_mean, own.from_mean_interval),
-            format_against(report.baseline): ""
-            if own.baseline
-            else format_change_interval(own.change, own.interval),
-            **(
-                {
-                    "worst workload": f"{own.worst_workload} "
-                    f"({format_signed_change(own.worst_from_mean)})"
-                }
-                if several
-                else {}
-            ),
+            format_against(report.baseline): against,
         }
-        for own in ranking.ranked
+        if several:
+            worst = format_signed_change(own.worst_from_mean)
+            row["worst workload"] = f"{own.worst_workload} ({worst})"
+        rows.append(row)
+    alone = (
+        [(report.noun, ranks[0].configuration)]
+        + [(own.workload, _rank(each)) for own, each in zip(ranking.workloads, ranks, strict=True)]
+        for ranks in zip(*(own.ranks for own in ranking.workloads), strict=True)
     )
-    alone = make_table(
-        (
-            [
-                (report.noun, ranks[0].configuration),
-                *(
-                    (own.workload, _rank(each))
-                    for own, each in zip(ranking.workloads, ranks, strict=True)
-                ),
-            ]
-            for ranks in zip(*(own.ranks for own in ranking.workloads), strict=True)
-        ),
-        "rank on each workload",
+    pairs = (
+        {
+            report.noun: pair.configuration,
+            "against": pair.other,
+            "difference": format_change_interval(pair.change, pair.interval),
+            "verdict": pair.verdict,
+        }
+        for pair in ranking.pairs
     )
-    pairs = make_table(
-        (
-            {
-                report.noun: pair.configuration,
-                "against": pair.other,
-                "difference": format_change_interval(pair.change, pair.interval),
-                "verdict": pair.verdict,
-            }
-            for pair in ranking.pairs
-        ),
-        "every pair on all workloads together",
-        names=2,
-    )
+    tables = [make_table(rows)]
+    if ranking.crossings:
+        tables.append(make_table(alone, "rank on each workload"))
+    folded: tuple[TextTable, ...] = ()
+    if len(ranking.pairs) <= MOST_PAIRS:
+        folded = (make_table(pairs, "every pair on all workloads together", names=2),)
     return Section(
         name="ranking",
         title="Combined ranking",
         notes=tuple(_notes(ranking, report)),
-        tables=(combined, alone) if ranking.crossings else (combined,),
-        folded=(pairs,) if len(ranking.pairs) <= MOST_PAIRS else (),
+        tables=tuple(tables),
+        folded=folded,
     )
 
 

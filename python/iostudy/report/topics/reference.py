@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from iostudy.report.values import Report
+
+
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
+from itertools import groupby
 from typing import Literal
 
 from pydantic import Field, FiniteFloat
 
 from iostudy.ledger.rows import TrialRow
-from iostudy.report.base import Span, Value
+from iostudy.report.base import Span, Value, build_span
 from iostudy.report.formatting import (
     UNKNOWN,
     format_change_interval,
@@ -19,13 +26,12 @@ from iostudy.report.formatting import (
     join_words,
 )
 from iostudy.report.section import Document, Section, make_table
-from iostudy.report.topics.measurements import compare_means
 from iostudy.results.comparisons import decision_rule
+from iostudy.results.paired_means import compare_means
 from iostudy.study import reference
 from iostudy.study.model import Study, WorkloadRequest
-from iostudy.study.reference import Publication, PublishedFigure
+from iostudy.study.reference import Publication, PublishedFigure, PublishedOrder
 from iostudy.telemetry.iostat import compute_old_figures
-from iostudy.telemetry.summary import Figures
 from iostudy.units import MIB
 from iostudy.workloads import catalog
 
@@ -79,15 +85,6 @@ class PublishedFigureReport(Value):
         return f"{self.configuration} at {self.load}" if self.load else self.configuration
 
 
-class PublishedOrderReport(Value):
-    """A published ranking over several workloads, the best first."""
-
-    where: str
-    """Conditions of the ranking."""
-    order: tuple[str, ...]
-    """Names of the configurations, the best first."""
-
-
 class ReferenceReport(Value):
     """A publication on the question. No verdict uses its figures."""
 
@@ -109,7 +106,7 @@ class ReferenceReport(Value):
     """Questions that it leaves open."""
     baseline: str
     """Published name of the baseline."""
-    orders: tuple[PublishedOrderReport, ...]
+    orders: tuple[PublishedOrder, ...]
     """Published rankings with at least two configurations of the study."""
     figures: tuple[PublishedFigureReport, ...]
     """Published figures."""
@@ -210,14 +207,16 @@ def _own(
     found = compare_means(base or own, own, decision_rule(study))
     if found is None:
         return None
+    units = {known.name: known.unit for known in catalog.get(request.name).figures(request.options)}
     return MeasuredCounterpart(
         configuration=label,
-        unit=_unit(figure, request),
+        # That of other figures, such as iostat's, is the published one.
+        unit=figure.unit if figure.own in units else units.get(figure.figure, figure.unit),
         value=found.mean,
-        value_interval=found.mean_interval,
+        value_interval=build_span(found.mean_interval),
         blocks=found.blocks,
         change=found.change,
-        interval=found.interval,
+        interval=build_span(found.interval),
     )
 
 
@@ -265,26 +264,12 @@ def _value(row: TrialRow, figure: PublishedFigure) -> float:
         return figures[figure.own] * figure.times
     if figure.figure in figures:
         return figures[figure.figure]
-    device = row.summary.devices.get(row.device) if row.summary else None
-    return _iostat_figures(device).get(figure.figure, 0.0) if device else 0.0
-
-
-def _iostat_figures(device: Figures) -> dict[str, float]:
-    """The figures that iostat -dmx has printed over the years; its MB are MiB."""
+    if not row.summary or not (device := row.summary.devices.get(row.device)):
+        return 0.0
+    # What iostat -dmx has printed over the years; its MB are MiB.
     known = defaultdict(float, device)
     sizes = {f"{own}MB/s": known[f"{own}kB/s"] / 1024 for own in "rw"}
-    return {**device, **compute_old_figures(known), **sizes}
-
-
-def _unit(figure: PublishedFigure, request: WorkloadRequest) -> str:
-    """Return the unit of the study's own figure, which is the published one of other figures."""
-    units = {own.name: own.unit for own in catalog.get(request.name).figures(request.options)}
-    return figure.unit if figure.own in units else units.get(figure.figure, figure.unit)
-
-
-def format_published_name(published: PublishedFigureReport) -> str:
-    """Return the name of the figure: ``throughput of dfsio-write``."""
-    return f"{published.figure} of {published.workload}"
+    return {**device, **compute_old_figures(known), **sizes}.get(figure.figure, 0.0)
 
 
 def format_published_value(published: PublishedFigureReport) -> str:
@@ -324,27 +309,61 @@ def format_own_change(published: PublishedFigureReport) -> str:
     return UNKNOWN if own is None else format_change_interval(own.change, own.interval)
 
 
+def build_reference_section(report: Report) -> Section | None:
+    """Published figures with the study's own; None without a publication."""
+    reference = report.reference
+    if reference is None:
+        return None
+    tables = (
+        make_table(
+            (
+                {
+                    "figure": published.figure,
+                    "configuration": published.called,
+                    "published": format_published_value(published),
+                    "change": format_published_change(published),
+                    "own": format_own_value(published),
+                    "own change": format_own_change(published),
+                }
+                for published in figures
+            ),
+            workload,
+            names=2,
+            words=4,
+        )
+        for workload, figures in groupby(reference.shown, key=lambda own: own.workload)
+    )
+    return Section(
+        name="reference",
+        title=f"Comparison with {reference.name}",
+        notes=(
+            introduce_reference(reference),
+            *reference.circumstances,
+            *reference.caveats,
+            *(f"Open question: {question}" for question in reference.open_questions),
+        ),
+        tables=tuple(tables),
+    )
+
+
 def introduce_reference(reference: ReferenceReport) -> str:
     """Describe the content and the limits of the table of published figures."""
     if not reference.compared:
-        return explain_missing_figures(reference)
+        labels, workloads = (
+            join_words(list(dict.fromkeys(names)))
+            for names in zip(
+                *((own.configuration, own.workload) for own in reference.figures), strict=True
+            )
+        )
+        return (
+            f"{reference.title} ({reference.kind}, {reference.source}) has figures of {labels} on "
+            f"{workloads}. This study has no finished block of these, so the published figures "
+            f"stand alone: `iostudy report --reference {reference.name}`."
+        )
     return (
         f"{reference.title} ({reference.kind}, {reference.source}). Changes are against "
         f"{reference.baseline}; own changes have the interval of a verdict. Own MiB have 2^20 "
         "bytes. Figures of another machine: not used for verdicts."
-    )
-
-
-def explain_missing_figures(reference: ReferenceReport) -> str:
-    """Why no table of published figures is shown."""
-    labels, workloads = (
-        join_words(list(dict.fromkeys(names)))
-        for names in zip(*((p.configuration, p.workload) for p in reference.figures), strict=True)
-    )
-    return (
-        f"{reference.title} ({reference.kind}, {reference.source}) has figures of {labels} on "
-        f"{workloads}. This study has no finished block of these, so the published figures "
-        f"stand alone: `iostudy report --reference {reference.name}`."
     )
 
 

@@ -8,11 +8,13 @@ from iostudy.report.section import Section
 from iostudy.report.topics.block_latency import build_block_latency_sections
 from iostudy.report.topics.bottlenecks import build_bottleneck_sections
 from iostudy.report.topics.caveats import build_caveats_section
+from iostudy.report.topics.configurations import build_configurations_section
 from iostudy.report.topics.covariates import build_covariates_section
 from iostudy.report.topics.directories import build_directories_section
 from iostudy.report.topics.measurements import build_measurement_sections
 from iostudy.report.topics.noise import build_noise_section
 from iostudy.report.topics.ranking import build_ranking_section
+from iostudy.report.topics.reference import build_reference_section
 from iostudy.report.topics.scaling import build_scaling_sections
 from iostudy.report.topics.switchback import build_switchback_section
 from iostudy.report.topics.telemetry import build_utilization_sections
@@ -23,8 +25,9 @@ from iostudy.report.values import Report, WorkloadReport
 
 def build_summary_sections(report: Report) -> tuple[Section, ...]:
     """Return the sections between the answer and the workloads that the study has."""
+    risk, several = report.method.risk, len(report.workloads) > 1
     found = (
-        *_build_plugin_sections(report),
+        *(topic.build_section(risk=risk, several=several) for topic in report.topics),
         *build_scaling_sections(report),
         build_ranking_section(report),
         build_caveats_section(report),
@@ -38,9 +41,10 @@ def build_summary_sections(report: Report) -> tuple[Section, ...]:
     return tuple(section for section in found if section is not None)
 
 
-def _build_plugin_sections(report: Report) -> Iterator[Section]:
-    risk, several = report.method.risk, len(report.workloads) > 1
-    yield from (topic.build_section(risk=risk, several=several) for topic in report.topics)
+def build_closing_sections(report: Report) -> tuple[Section, ...]:
+    """Return the sections after the workloads that the study has."""
+    found = (build_reference_section(report), build_configurations_section(report))
+    return tuple(section for section in found if section is not None)
 
 
 def build_workload_sections(workload: WorkloadReport, report: Report) -> Iterator[Section]:

@@ -14,14 +14,7 @@ from iostudy.analysis.paired import as_fraction
 from iostudy.analysis.ranking import IntervalEstimates, Ranking
 from iostudy.analysis.scaling import CrossingEstimate, CurveEstimate, find_estimated_crossings
 from iostudy.ledger.rows import MeasuredRow
-from iostudy.report.base import (
-    FigureDescription,
-    Span,
-    UnderConfiguration,
-    Value,
-    build_span,
-    finite,
-)
+from iostudy.report.base import Span, UnderConfiguration, Value, build_span, finite
 from iostudy.report.drawing import INK, alt, encode_configuration, encode_labels, make_chart
 from iostudy.report.formatting import (
     UNKNOWN,
@@ -31,13 +24,14 @@ from iostudy.report.formatting import (
     name_configuration,
 )
 from iostudy.report.section import Chart, Section, TextTable, make_table
-from iostudy.report.topics.measurements import describe_figure
+from iostudy.report.topics.sentences import MOST_NAMED
 from iostudy.results.scaling import analyze_scaling
 from iostudy.study import reference
 from iostudy.study.load_section import NODES_OPTION
 from iostudy.study.model import Study, WorkloadRequest
 from iostudy.units import format_percent, format_rounded_size, format_seconds, format_significant
 from iostudy.workloads import catalog
+from iostudy.workloads.definition import Figure
 
 if TYPE_CHECKING:
     from iostudy.report.values import Report
@@ -139,7 +133,7 @@ class ScalingReport(Value):
     """Label of the workload in the study file, common to all loads."""
     option: str
     """Option that sets the load, such as ``jobs``."""
-    figure: FigureDescription
+    figure: Figure
     """The figure that decides."""
     levels: tuple[LoadLevel, ...]
     """The loads."""
@@ -195,9 +189,7 @@ def build_crossings(
             below=loads[each.below],
             above=loads[each.above],
             load=each.load,
-            interval=None
-            if each.interval is None
-            else Span(low=each.interval[0], high=each.interval[1]),
+            interval=each.interval and Span(low=each.interval[0], high=each.interval[1]),
         )
         for each in found
     )
@@ -219,7 +211,7 @@ def build_scaling(
         yield ScalingReport(
             workload=first.listed_as,
             option=first.load.option if first.load else "",
-            figure=describe_figure(first.figure),
+            figure=first.figure,
             levels=levels,
             curves=tuple(
                 ScalingCurve(
@@ -252,27 +244,21 @@ def _build_points(
 
     for level, load in enumerate(loads):
         value, *ends = extract(curve.values, level)
-        point = ScalingPoint(
-            load=load,
-            value=_exp(value),
-            interval=_exp_ends(*ends),
-            step=None,
-            step_interval=None,
-            efficiency=None,
-            efficiency_interval=None,
+        found: dict[str, float | Span | None] = dict.fromkeys(
+            ("step", "step_interval", "efficiency", "efficiency_interval")
         )
         if level:
             step, low, high = extract(curve.gains, (level - 1, level))
-            interval = build_span((as_fraction(low), as_fraction(high)))
-            changes = {"step": finite(as_fraction(step)), "step_interval": interval}
-            point = point.model_copy(update=changes)
+            found["step"] = finite(as_fraction(step))
+            found["step_interval"] = build_span((as_fraction(low), as_fraction(high)))
         if level and sign > 0:
-            growth, *ends = extract(curve.gains, (0, level))
             ideal = math.log(load / loads[0])
-            efficiency = _exp_ends(*(end - ideal for end in ends))
-            changes = {"efficiency": _exp(growth - ideal), "efficiency_interval": efficiency}
-            point = point.model_copy(update=changes)
-        yield point
+            growth, *growth_ends = (own - ideal for own in extract(curve.gains, (0, level)))
+            found["efficiency"] = _exp(growth)
+            found["efficiency_interval"] = _exp_ends(*growth_ends)
+        yield ScalingPoint.model_validate(
+            {"load": load, "value": _exp(value), "interval": _exp_ends(*ends), **found}
+        )
 
 
 def _exp(logarithm: float) -> float | None:
@@ -283,10 +269,6 @@ def _exp(logarithm: float) -> float | None:
 def _exp_ends(low: float, high: float) -> Span | None:
     first, last = _exp(low), _exp(high)
     return None if not first or last is None else Span(low=first, high=last)
-
-
-_MOST_NAMED = 3
-"""More configurations than these are counted."""
 
 
 def describe_crossings(scaling: ScalingReport, factor: str = "") -> tuple[str, ...]:
@@ -307,7 +289,7 @@ def describe_knees(scaling: ScalingReport, factor: str = "") -> Iterator[str]:
     for said, labels in sharing.items():
         if len(labels) == len(scaling.curves) > 1:
             named = "every configuration"
-        elif len(labels) > _MOST_NAMED:
+        elif len(labels) > MOST_NAMED:
             named = f"{len(labels)} configurations"
         else:
             named = join_words(labels)
@@ -333,7 +315,7 @@ def _knee(curve: ScalingCurve, scaling: ScalingReport) -> str:
 
 def describe_growth(scaling: ScalingReport, factor: str = "") -> Iterator[str]:
     """How far each configuration scales from the fewest nodes to the most, of not too many."""
-    if scaling.option != NODES_OPTION or len(scaling.curves) > _MOST_NAMED:
+    if scaling.option != NODES_OPTION or len(scaling.curves) > MOST_NAMED:
         return
     first, last = scaling.levels[0], scaling.levels[-1]
     for curve in scaling.curves:
@@ -393,15 +375,11 @@ def format_crossing_load(meeting: CurveCrossing, levels: Sequence[LoadLevel]) ->
     unit = _unit(levels)
     form: Callable[[float], str] = format_significant
     if unit.endswith("B"):
-        form = _format_size
+        form = lambda load: format_rounded_size(round(load))  # noqa: E731
     elif unit in ("us", "ms", "s", "min", "h"):
         form = format_seconds
     ends = meeting.interval
     return form(meeting.load) + ("" if ends is None else f" [{form(ends.low)}, {form(ends.high)}]")
-
-
-def _format_size(load: float) -> str:
-    return format_rounded_size(round(load))
 
 
 def build_scaling_sections(report: Report) -> Iterator[Section]:
@@ -414,8 +392,7 @@ def build_scaling_sections(report: Report) -> Iterator[Section]:
                 *describe_crossings(scaling, report.factor),
                 *describe_knees(scaling, report.factor),
                 *describe_growth(scaling, report.factor),
-                *_remarks(scaling, report.factor),
-                _known(scaling, report),
+                *_remarks(scaling, report),
             ),
             tables=tuple(_list_tables(scaling, report)),
             folded=(_list_steps(scaling, report), *_list_published(scaling)),
@@ -425,43 +402,26 @@ def build_scaling_sections(report: Report) -> Iterator[Section]:
 
 def _list_tables(scaling: ScalingReport, report: Report) -> Iterator[TextTable]:
     """Yield values, efficiency, saturation and crossings."""
-    values = (
-        [
-            (scaling.option, level.text),
-            *(
-                (
-                    curve.configuration,
-                    format_figure(curve.points[index].value)
-                    + _format_ends(curve.points[index].interval),
-                )
-                for curve in scaling.curves
-            ),
-        ]
-        for index, level in enumerate(scaling.levels)
-    )
-    yield make_table(values, f"{scaling.figure.name}, {scaling.figure.unit}")
-    if scaling.figure.higher_is_better:
-        growth = (
-            [
-                (scaling.option, level.text),
-                *(
-                    (curve.configuration, format_efficiency(curve.points[index]))
-                    for curve in scaling.curves
-                ),
-            ]
-            for index, level in enumerate(scaling.levels[1:], 1)
+    figure, levels = scaling.figure, scaling.levels
+
+    def tabulate(first: int, title: str, show: Callable[[ScalingPoint], str]) -> TextTable:
+        rows = (
+            [(scaling.option, level.text)]
+            + [(curve.configuration, show(curve.points[place])) for curve in scaling.curves]
+            for place, level in enumerate(levels[first:], first)
         )
-        first = scaling.levels[0].text
-        yield make_table(
-            growth,
-            f"scaling efficiency: growth since {first}, as a share of proportional growth, %",
-        )
+        return make_table(rows, title)
+
+    yield tabulate(0, f"{figure.name}, {figure.unit}", _format_point)
+    if figure.higher_is_better:
+        growth = f"growth since {levels[0].text}, as a share of proportional growth, %"
+        yield tabulate(1, f"scaling efficiency: {growth}", format_efficiency)
     saturation = (
         {
             report.noun: curve.configuration,
-            "saturates at": format_levels(curve.pays_up_to, scaling.levels),
-            "stable up to": format_levels(curve.holds_up_to, scaling.levels),
-            "best at": format_levels(curve.peak, scaling.levels),
+            "saturates at": format_levels(curve.pays_up_to, levels),
+            "stable up to": format_levels(curve.holds_up_to, levels),
+            "best at": format_levels(curve.peak, levels),
         }
         for curve in scaling.curves
     )
@@ -470,8 +430,8 @@ def _list_tables(scaling: ScalingReport, report: Report) -> Iterator[TextTable]:
         {
             "ahead below": each.overtaken,
             "ahead above": each.overtaking,
-            "between": format_levels_between(each, scaling.option, scaling.levels),
-            f"{scaling.option}, about": format_crossing_load(each, scaling.levels),
+            "between": format_levels_between(each, scaling.option, levels),
+            f"{scaling.option}, about": format_crossing_load(each, levels),
             "shown by": "estimates" if each.interval is None else "verdicts",
         }
         for each in scaling.crossings
@@ -480,30 +440,28 @@ def _list_tables(scaling: ScalingReport, report: Report) -> Iterator[TextTable]:
         yield make_table(crossings, "crossings", names=2)
 
 
-def _format_ends(ends: Span | None) -> str:
-    if ends is None:
-        return ""
-    return f" [{format_significant(ends.low)}, {format_significant(ends.high)}]"
+def _format_point(point: ScalingPoint) -> str:
+    """``512 [498, 526]``."""
+    ends = point.interval
+    within = f" [{format_significant(ends.low)}, {format_significant(ends.high)}]" if ends else ""
+    return format_figure(point.value) + within
 
 
 def _list_steps(scaling: ScalingReport, report: Report) -> TextTable:
     """Return the gain of each step of load."""
     texts = [level.text for level in scaling.levels]
-    return make_table(
-        (
-            {
-                report.noun: curve.configuration,
-                scaling.option: f"{low} to {high}",
-                f"change of {scaling.figure.name}": format_change_interval(
-                    point.step, point.step_interval
-                ),
-            }
-            for curve in scaling.curves
-            for low, high, point in zip(texts, texts[1:], curve.points[1:], strict=False)
-        ),
-        "change at each step of load",
-        names=2,
+    steps = (
+        {
+            report.noun: curve.configuration,
+            scaling.option: f"{low} to {high}",
+            f"change of {scaling.figure.name}": format_change_interval(
+                point.step, point.step_interval
+            ),
+        }
+        for curve in scaling.curves
+        for low, high, point in zip(texts, texts[1:], curve.points[1:], strict=False)
     )
+    return make_table(steps, "change at each step of load", names=2)
 
 
 def _list_published(scaling: ScalingReport) -> Iterator[TextTable]:
@@ -524,10 +482,21 @@ def _list_published(scaling: ScalingReport) -> Iterator[TextTable]:
         yield make_table(rows, title)
 
 
-def _known(scaling: ScalingReport, report: Report) -> str:
+def _remarks(scaling: ScalingReport, report: Report) -> Iterator[str]:
+    """Yield estimates without tests, published crossings, and how to read the tables."""
+    for each in scaling.crossings:
+        if each.interval is None:
+            said = format_crossing(each, scaling.option, scaling.levels, report.factor)
+            yield f"By estimates, of which verdicts confirm one side only: {said}."
+    for own in scaling.published:
+        crossed = "; ".join(
+            format_crossing(each, scaling.option, own.levels) for each in own.crossings
+        )
+        if crossed:
+            yield f"{own.reference}, {own.figure}, as published and without intervals: {crossed}."
     margin, risk = format_percent(report.method.margin), format_percent(report.method.risk)
     better = "Higher" if scaling.figure.higher_is_better else "Lower"
-    return (
+    yield (
         f"{better} is better for {scaling.figure.name}. Saturates at: the lowest load above which "
         f"no load is better by {margin} or more. Stable up to: the highest load below which no "
         f"load is better by {margin} or more. Several loads in one cell: it is one of these. All "
@@ -536,64 +505,45 @@ def _known(scaling: ScalingReport, report: Report) -> str:
     )
 
 
-def _remarks(scaling: ScalingReport, factor: str) -> Iterator[str]:
-    """Return remarks on estimates without tests, and on published crossings."""
-    for each in scaling.crossings:
-        if each.interval is None:
-            said = format_crossing(each, scaling.option, scaling.levels, factor)
-            yield f"By estimates, of which verdicts confirm one side only: {said}."
-    for own in scaling.published:
-        crossed = "; ".join(
-            format_crossing(each, scaling.option, own.levels) for each in own.crossings
-        )
-        if crossed:
-            yield f"{own.reference}, {own.figure}, as published and without intervals: {crossed}."
-
-
 def build_scaling_charts(scaling: ScalingReport, report: Report) -> Iterator[Chart]:
     """The user's own curves, and those that others have published."""
-    if rows := list(_list_rows(scaling)):
+    middle = (len(scaling.curves) - 1) / 2
+    rows = [
+        {
+            "configuration": curve.configuration,
+            # Neighbouring configurations are slightly apart.
+            "load": point.load * (1 + 0.012 * (index - middle)),
+            "at": point.load,
+            "value": point.value,
+            "low": point.interval.low if point.interval else point.value,
+            "high": point.interval.high if point.interval else point.value,
+            "knee": curve.knee == (point.load,) and point.load != scaling.levels[-1].load,
+        }
+        for index, curve in enumerate(scaling.curves)
+        for point in curve.points
+        if point.value is not None
+    ]
+    if rows:
         yield _draw_own(scaling, report, rows)
     for published in scaling.published:
         yield _draw_published(published, scaling.option)
 
 
-def _list_rows(scaling: ScalingReport) -> Iterator[dict[str, Any]]:
-    """Yield the points, with neighbouring configurations slightly apart."""
-    middle = (len(scaling.curves) - 1) / 2
-    for index, curve in enumerate(scaling.curves):
-        for point in curve.points:
-            if point.value is not None:
-                ends = point.interval
-                yield {
-                    "configuration": curve.configuration,
-                    "load": point.load * (1 + 0.012 * (index - middle)),
-                    "at": point.load,
-                    "value": point.value,
-                    "low": ends.low if ends else point.value,
-                    "high": ends.high if ends else point.value,
-                    "knee": curve.knee == (point.load,) and point.load != scaling.levels[-1].load,
-                }
-
-
 def _draw_own(scaling: ScalingReport, report: Report, rows: list[dict[str, Any]]) -> Chart:
-    colour, shape = encode_configuration(report)
-    x, y = _draw_axes(
-        scaling.levels, scaling.option, f"{scaling.figure.name}, {scaling.figure.unit}"
-    )
+    figure = scaling.figure
     tooltip = [
         alt.Tooltip("configuration:N"),
         alt.Tooltip("at:Q", title="load"),
         *(alt.Tooltip(f"{field}:Q", format=".4r") for field in ("value", "low", "high")),
     ]
-    base = alt.Chart(alt.InlineData(values=rows))
+    x, y = _draw_axes(scaling.levels, scaling.option, f"{figure.name}, {figure.unit}")
+    colour, shape = encode_configuration(report)
+    base = alt.Chart(alt.InlineData(values=rows)).encode(x=x, color=colour)
     layers = [
         *_draw_crossings(scaling.crossings, x),
-        base.mark_line(strokeWidth=1.8).encode(x=x, y=y, color=colour),
-        base.mark_rule(strokeWidth=2).encode(x=x, y="low:Q", y2="high:Q", color=colour),
-        base.mark_point(filled=True, size=80, opacity=1).encode(
-            x=x, y=y, color=colour, shape=shape, tooltip=tooltip
-        ),
+        base.mark_line(strokeWidth=1.8).encode(y=y),
+        base.mark_rule(strokeWidth=2).encode(y="low:Q", y2="high:Q"),
+        base.mark_point(filled=True, size=80, opacity=1).encode(y=y, shape=shape, tooltip=tooltip),
     ]
     if knees := [row for row in rows if row["knee"]]:
         ring = alt.Chart(alt.InlineData(values=knees)).mark_point(
@@ -602,7 +552,7 @@ def _draw_own(scaling: ScalingReport, report: Report, rows: list[dict[str, Any]]
         layers.append(ring.encode(x=x, y=y, tooltip=tooltip))
     return Chart(
         make_chart(layers, height=300),
-        f"Line chart of {scaling.figure.name} by {scaling.option}, a line for each configuration; "
+        f"Line chart of {figure.name} by {scaling.option}, a line for each configuration; "
         "the tables below have its values.",
         "Bars: intervals, with configurations slightly offset. Ring: decided knee. Dashed line: "
         "crossing of two curves, with its interval as a band. Both axes are logarithmic.",
@@ -610,22 +560,20 @@ def _draw_own(scaling: ScalingReport, report: Report, rows: list[dict[str, Any]]
 
 
 def _draw_published(published: PublishedCurves, option: str) -> Chart:
-    labels = list(published.values)
     rows = [
         {"configuration": label, "load": level.load, "value": value}
         for label, values in published.values.items()
         for level, value in zip(published.levels, values, strict=True)
         if value is not None
     ]
-    colour, shape = encode_labels(labels)
+    colour, shape = encode_labels(list(published.values))
     x, y = _draw_axes(published.levels, option, f"{published.figure}, {published.unit}")
     base = alt.Chart(alt.InlineData(values=rows)).encode(x=x, y=y, color=colour)
+    tooltip = ["configuration:N", "load:Q", "value:Q"]
     layers = (
         *_draw_crossings(published.crossings, x),
         base.mark_line(strokeWidth=1.8),
-        base.mark_point(filled=True, size=80, opacity=1).encode(
-            shape=shape, tooltip=["configuration:N", "load:Q", "value:Q"]
-        ),
+        base.mark_point(filled=True, size=80, opacity=1).encode(shape=shape, tooltip=tooltip),
     )
     return Chart(
         make_chart(layers, height=300, title=f"{published.reference}, as published"),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, assert_never
+from typing import TYPE_CHECKING, assert_never
 
 from pydantic import FiniteFloat
 
@@ -19,10 +19,8 @@ from iostudy.analysis.switchback.window_plan import WindowPlan
 from iostudy.diagnosis.context import collect_operating_points
 from iostudy.diagnosis.diagnose import diagnose
 from iostudy.errors import LedgerError
-from iostudy.ledger.rows import NO_SAMPLES, PlanRow, SwitchbackRows, TrialRow
-from iostudy.ledger.samples import ReadSamples
+from iostudy.ledger.rows import NO_SAMPLES, PlanRow
 from iostudy.report.base import OnWorkload, Span, Step, UnderConfiguration, Value, build_span
-from iostudy.report.drawing import BLUE, RED, alt, make_chart, make_legend
 from iostudy.report.formatting import (
     UNKNOWN,
     format_change_interval,
@@ -31,9 +29,9 @@ from iostudy.report.formatting import (
     join_words,
     name_configuration,
 )
-from iostudy.report.section import Chart, Section, make_table
+from iostudy.report.section import Section, make_table
 from iostudy.report.topics.covariates import format_share
-from iostudy.report.topics.diagnosis import DiagnosisReport, build_diagnosis, build_trial_context
+from iostudy.report.topics.diagnosis import DiagnosisReport, build_diagnosis
 from iostudy.results.comparisons import (
     BlockFigures,
     ComparisonResult,
@@ -41,6 +39,8 @@ from iostudy.results.comparisons import (
     decision_rule,
 )
 from iostudy.results.recommendation import select_confirmations
+from iostudy.results.recorded_study import RecordedStudy
+from iostudy.results.trial_contexts import build_trial_context
 from iostudy.study.mode import find_mode
 from iostudy.study.model import Study, WorkloadRequest
 from iostudy.study.requests import apply_configuration
@@ -121,23 +121,6 @@ class SwitchbackReport(OnWorkload):
     """Runs of the workload, with telemetry."""
 
 
-def build_confirmations(
-    study: Study, compared: Sequence[ComparisonResult], trials: Sequence[TrialRow]
-) -> dict[str, dict[str, ConfirmationReport | None]]:
-    """Confirm the selected comparisons, by workload and configuration.
-
-    None: a comparison with fewer than two blocks of trials.
-    """
-    found: dict[str, dict[str, ConfirmationReport | None]] = {}
-    selected = select_confirmations(study, compared)
-    values = collect_figures(study, trials)
-    for result in compared:
-        own = result.configuration
-        if own in selected.get(result.workload, ()):
-            found.setdefault(result.workload, {})[own] = _confirm(study, result, values)
-    return found
-
-
 def describe_disagreements(reports: Sequence[SwitchbackReport], factor: str = "") -> Iterator[str]:
     """Describe every confirmation that contradicts the windows.
 
@@ -156,13 +139,11 @@ def describe_disagreements(reports: Sequence[SwitchbackReport], factor: str = ""
                 )
 
 
-def suggest_whole_trials(reports: Sequence[SwitchbackReport]) -> Iterator[Step]:
-    """Suggest a study of whole trials if a confirmation contradicts the windows."""
-    if any(describe_disagreements(reports)):
-        yield Step(
-            text="Run a new study with decide: {mode: trials}, because whole trials contradict the "
-            "windows. Do not follow the other steps before."
-        )
+WHOLE_TRIALS = Step(
+    text="Run a new study with decide: {mode: trials}, because whole trials contradict the "
+    "windows. Do not follow the other steps before."
+)
+"""What to do where a confirmation contradicts the windows."""
 
 
 def _confirm(
@@ -207,25 +188,19 @@ def _span(interval: Interval, *, higher: bool) -> Span:
     return Span(low=low, high=high)
 
 
-def build_runs(
-    study: Study,
-    request: WorkloadRequest,
-    circumstances: Mapping[str, Any],
-    rows: SwitchbackRows,
-    samples: ReadSamples | None,
-) -> Iterator[RunReport]:
+def _build_runs(recorded: RecordedStudy, request: WorkloadRequest) -> Iterator[RunReport]:
     """Describe every run of a workload; it has no figures of its own: each window has."""
-    runs = rows.by_run(request.label)
+    runs = recorded.switchback.by_run(request.label)
     points = collect_operating_points(run.summary for run, _ in runs)
-    options = apply_configuration(request, study.baseline)
+    options = apply_configuration(request, recorded.study.baseline)
     for run, windows in runs:
         context = build_trial_context(
-            circumstances, run.devices, request.name, options, points, figures={}
+            recorded.row.circumstances, run.devices, request.name, options, points, figures={}
         )
         notes = list(run.notes)
-        if samples is not None and run.telemetry != NO_SAMPLES:
+        if recorded.samples is not None and run.telemetry != NO_SAMPLES:
             try:
-                samples(run.telemetry, WINDOW_COLUMNS[:1])
+                recorded.samples(run.telemetry, WINDOW_COLUMNS[:1])
             except LedgerError as error:
                 notes.append(f"no covariates by configuration: {error.where}: {error.found}")
         yield RunReport(
@@ -239,45 +214,48 @@ def build_runs(
 
 
 def build_switchback(
-    study: Study,
-    rows: SwitchbackRows,
-    compared: Sequence[ComparisonResult],
-    trials: Sequence[TrialRow],
-    circumstances: Mapping[str, Any],
-    samples: ReadSamples | None,
+    recorded: RecordedStudy, compared: Sequence[ComparisonResult]
 ) -> Iterator[SwitchbackReport]:
     """Describe the windows of every workload with a plan, if they decide.
 
-    ``trials`` are those of the confirmation.
+    Trials are those of the confirmation.
     """
+    study, rows = recorded.study, recorded.switchback
     if not find_mode(study).measures_windows:
         return
-    confirmed = build_confirmations(study, compared, trials)
+    selected = select_confirmations(study, compared)
+    values = collect_figures(study, recorded.trials)
     plans = {own.workload: own.plan for own in rows.plans if own.plan is not None}
     for request in study.workloads:
         plan = plans.get(request.label)
         if plan is None:
             continue
-        own = confirmed.get(request.label, {})
+        # A comparison with fewer than two blocks of trials has none.
+        confirmed = {
+            result.configuration: _confirm(study, result, values)
+            for result in compared
+            if result.workload == request.label
+            and result.configuration in selected.get(request.label, ())
+        }
         windows = [row for row in rows.windows if row.workload == request.label]
-        halves = isinstance(plan, WindowPlan)
+        washouts, number = plan.washout_seconds, len(windows)
+        if isinstance(plan, WindowPlan):
+            number //= 2
         yield SwitchbackReport(
             workload=request.label,
             window_seconds=plan.window_seconds,
-            washout_seconds=plan.washout_seconds
-            if isinstance(plan, WindowPlan)
-            else max(plan.washout_seconds.values()),
+            washout_seconds=max(washouts.values()) if isinstance(washouts, Mapping) else washouts,
             blocks=len({row.block for row in windows}),
             max_blocks=study.decide.max_blocks,
             rounds_per_block=max((row.round for row in windows), default=0),
-            windows=len(windows) // 2 if halves else len(windows),
+            windows=number,
             measuring_seconds=windows[-1].start + windows[-1].seconds - windows[0].start
             if windows
             else 0.0,
             bias=study.bias,
-            confirmations=tuple(filter(None, own.values())),
-            unconfirmed=tuple(label for label, each in own.items() if each is None),
-            runs=tuple(build_runs(study, request, circumstances, rows, samples)),
+            confirmations=tuple(filter(None, confirmed.values())),
+            unconfirmed=tuple(label for label, each in confirmed.items() if each is None),
+            runs=tuple(_build_runs(recorded, request)),
         )
 
 
@@ -293,11 +271,8 @@ def describe_plan(row: PlanRow) -> str:
     )
 
 
-def describe_confirmation(workload: str, confirmation: ConfirmationReport, factor: str = "") -> str:
-    """A confirmation with its outcome, and what would decide an undecided one.
-
-    ``factor`` is the one that varies alone, if any.
-    """
+def _describe_confirmation(workload: str, confirmation: ConfirmationReport, factor: str) -> str:
+    """A confirmation with its outcome, and what would decide an undecided one."""
     label = name_configuration(confirmation.configuration, factor)
     difference = f"(difference {format_interval(confirmation.difference_interval)} %)"
     match confirmation.outcome:
@@ -306,11 +281,10 @@ def describe_confirmation(workload: str, confirmation: ConfirmationReport, facto
         case ConfirmationOutcome.DISAGREE:
             found = f"disagree {difference}. Use whole trials (decide: {{mode: trials}})"
         case ConfirmationOutcome.UNDECIDED:
-            found = f"are too imprecise {difference}: "
+            needed = f"about {confirmation.blocks_needed} blocks of whole trials would decide"
             if confirmation.blocks_needed is None:
-                found += f"{MOST_BLOCKS} blocks of whole trials would not decide"
-            else:
-                found += f"about {confirmation.blocks_needed} blocks of whole trials would decide"
+                needed = f"{MOST_BLOCKS} blocks of whole trials would not decide"
+            found = f"are too imprecise {difference}: {needed}"
         case _:
             assert_never(confirmation.outcome)
     return f"Confirmation of {label} on {workload}: trials and windows {found}."
@@ -328,7 +302,6 @@ def build_switchback_section(report: Report) -> Section | None:
     """None for a study of whole trials."""
     if not report.switchback:
         return None
-    confirmed = [(own, each) for own in report.switchback for each in own.confirmations]
     plan = make_table(
         {
             "workload": own.workload,
@@ -342,26 +315,27 @@ def build_switchback_section(report: Report) -> Section | None:
         }
         for own in report.switchback
     )
-    confirmations = make_table(
-        (
-            {
+    notes, confirmations, runs = [_EXPLANATION], [], []
+    for own in report.switchback:
+        for each in own.confirmations:
+            notes.append(_describe_confirmation(own.workload, each, report.factor))
+            undecided = each.outcome is ConfirmationOutcome.UNDECIDED
+            row = {
                 "workload": own.workload,
                 report.noun: each.configuration,
                 "in windows": format_change_interval(each.windows_change, each.windows_interval),
                 "in whole trials": format_change_interval(each.change, each.interval),
                 "difference": format_interval(each.difference_interval),
                 "trials": format_count(each.blocks, "block"),
-                "outcome": each.outcome
-                if each.outcome is ConfirmationOutcome.UNDECIDED
-                else f"{each.outcome}s",
+                "outcome": each.outcome if undecided else f"{each.outcome}s",
             }
-            for own, each in confirmed
-        ),
-        "Confirmation by whole trials",
-        names=2,
-    )
-    runs = make_table(
-        (
+            confirmations.append(row)
+        if own.unconfirmed:
+            names = [name_configuration(label, report.factor) for label in own.unconfirmed]
+            notes.append(
+                f"Too few whole trials ran to confirm {join_words(names)} on {own.workload}."
+            )
+        runs += [
             {
                 "workload": own.workload,
                 "windows": run.windows,
@@ -369,70 +343,17 @@ def build_switchback_section(report: Report) -> Section | None:
                 **{f"{each}, %": format_share(run.shares.get(each), UNKNOWN) for each in Covariate},
                 "bottleneck": run.diagnosis.sentence,
             }
-            for own in report.switchback
             for run in own.runs
-        ),
-        "Telemetry of the runs, under all configurations together",
-        words=1,
-    )
-    notes = [_EXPLANATION]
-    for own in report.switchback:
-        notes += [
-            describe_confirmation(own.workload, each, report.factor) for each in own.confirmations
         ]
-        if own.unconfirmed:
-            names = [name_configuration(label, report.factor) for label in own.unconfirmed]
-            notes.append(
-                f"Too few whole trials ran to confirm {join_words(names)} on {own.workload}."
-            )
+    telemetry = "Telemetry of the runs, under all configurations together"
+    tables = (
+        plan,
+        make_table(confirmations, "Confirmation by whole trials", names=2),
+        make_table(runs, telemetry, words=1),
+    )
     return Section(
         name="switchback",
         title="Windows",
         notes=tuple(notes),
-        tables=(plan, *(table for table in (confirmations, runs) if table.rows)),
-        draw=lambda: [build_confirmation_chart(report)] if confirmed else [],
-    )
-
-
-def build_confirmation_chart(report: Report) -> Chart:
-    """The change of every confirmed comparison in windows and in whole trials."""
-    kinds = ["windows", "whole trials"]
-    rows = [
-        {
-            "comparison": f"{each.configuration} on {own.workload}",
-            "measured": kind,
-            **{
-                name: float(f"{100 * value:.4g}")
-                for name, value in (("change", change), ("low", span.low), ("high", span.high))
-            },
-        }
-        for own in report.switchback
-        for each in own.confirmations
-        for kind, change, span in (
-            (kinds[0], each.windows_change, each.windows_interval),
-            (kinds[1], each.change, each.interval),
-        )
-        if span is not None
-    ]
-    margin = 100 * report.method.margin
-    band = [{"low": -margin, "high": margin}]
-    colour = alt.Color("measured:N", legend=make_legend(kinds)).scale(
-        domain=kinds, range=[BLUE, RED]
-    )
-    y = alt.Y("comparison:N", title="", sort=None)
-    offset = alt.YOffset("measured:N", sort=kinds)
-    x = alt.X("low:Q", title="change against the baseline, %", axis=alt.Axis(format="+.0f"))
-    base = alt.Chart(alt.InlineData(values=rows)).encode(y=y, yOffset=offset, color=colour)
-    layers = [
-        alt.Chart(alt.InlineData(values=band)).mark_rect(opacity=0.1).encode(x=x, x2="high:Q"),
-        base.mark_rule(strokeWidth=1.8).encode(x=x, x2="high:Q"),
-        base.mark_point(filled=True, size=45, opacity=1).encode(x=alt.X("change:Q")),
-    ]
-    height = 44 * len({row["comparison"] for row in rows})
-    return Chart(
-        make_chart(layers, height=height, title="Confirmation by whole trials"),
-        "Chart of the change of each confirmed comparison in windows and in whole trials; the "
-        "table below has the figures.",
-        "Point: change. Line: interval, of windows that of the verdict, of whole trials at 95 %. "
-        "Band: the margin.",
+        tables=tuple(table for table in tables if table.rows),
     )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
 from pydantic import FiniteFloat
@@ -23,7 +22,7 @@ from iostudy.report.drawing import (
 )
 from iostudy.report.formatting import format_figure
 from iostudy.report.section import Chart, Section, TextTable, make_table
-from iostudy.report.topics.diagnosis import find_members
+from iostudy.results.trial_contexts import find_members
 from iostudy.study.model import Study
 from iostudy.telemetry.stack import Direction, build_flow
 
@@ -60,12 +59,23 @@ _KIB = "kB"
 
 def build_telemetry(study: Study, rows: Sequence[TrialRow]) -> tuple[TelemetryReport, ...]:
     """One for each workload and configuration with a trial that counts, in the study's order."""
-    tested = find_tested_device(rows)
-    return tuple(
-        _average(*pair, own, tested)
-        for pair, own in group_counted_trials(study, rows).items()
-        if own
-    )
+    tested, reports = find_tested_device(rows), []
+    for (workload, configuration), own in group_counted_trials(study, rows).items():
+        by_name = [
+            rename_tested_device(row.summary.devices if row.summary else {}, row.device, tested)
+            for row in own
+        ]
+        devices = dict.fromkeys(name for figures in by_name for name in figures)
+        if own:
+            report = TelemetryReport(
+                workload=workload,
+                configuration=configuration,
+                trials=len(own),
+                devices={name: _mean(each.get(name, {}) for each in by_name) for name in devices},
+                machine=_mean(row.summary.machine for row in own if row.summary),
+            )
+            reports.append(report)
+    return tuple(reports)
 
 
 def group_counted_trials(
@@ -89,23 +99,6 @@ def find_tested_device(rows: Sequence[TrialRow | RunRow]) -> str:
     return " or ".join(dict.fromkeys(device for row in rows for device in row.devices[:1]))
 
 
-def _average(
-    workload: str, configuration: str, rows: Sequence[TrialRow], tested: str
-) -> TelemetryReport:
-    by_name = [
-        rename_tested_device(row.summary.devices if row.summary else {}, row.device, tested)
-        for row in rows
-    ]
-    devices = dict.fromkeys(name for own in by_name for name in own)
-    return TelemetryReport(
-        workload=workload,
-        configuration=configuration,
-        trials=len(rows),
-        devices={name: _mean(own.get(name, {}) for own in by_name) for name in devices},
-        machine=_mean(row.summary.machine for row in rows if row.summary),
-    )
-
-
 def rename_tested_device(devices: Mapping[str, T], device: str, tested: str) -> dict[str, T]:
     """Rename the tested device ``device`` to ``tested`` in values by device."""
     return {tested if name == device else name: own for name, own in devices.items()}
@@ -120,33 +113,25 @@ def _mean(figures: Iterable[Mapping[str, float]]) -> dict[str, float | None]:
     return {name: math.fsum(own) / len(own) if own else None for name, own in values.items()}
 
 
-@dataclass(frozen=True)
-class MeterGroup:
-    """Figures of one device, or of the machine: a row a figure, a value a configuration."""
-
-    title: str
-    rows: tuple[tuple[str, tuple[float | None, ...]], ...]
+Meters = Mapping[str, tuple[float | None, ...]]
+"""Figures of one device, or of the machine: by name a value for each configuration."""
 
 
-def group_meters(telemetry: Sequence[TelemetryReport]) -> tuple[MeterGroup, ...]:
-    """Transpose the telemetry of one workload: a column for each configuration."""
+def group_meters(telemetry: Sequence[TelemetryReport]) -> dict[str, Meters]:
+    """Transpose the telemetry of one workload: by device, and `MACHINE`."""
     devices = dict.fromkeys(name for own in telemetry for name in own.devices)
-    groups = [(name, [own.devices.get(name, {}) for own in telemetry]) for name in devices]
-    groups.append((MACHINE, [own.machine for own in telemetry]))
-    return tuple(
-        MeterGroup(
-            title,
-            tuple(
-                (
-                    format_meter_name(name),
-                    tuple(convert_meter_value(name, column.get(name)) for column in columns),
-                )
-                for name in dict.fromkeys(name for column in columns for name in column)
-            ),
-        )
-        for title, columns in groups
+    groups = {name: [own.devices.get(name, {}) for own in telemetry] for name in devices}
+    groups[MACHINE] = [own.machine for own in telemetry]
+    return {
+        title: {
+            format_meter_name(name): tuple(
+                convert_meter_value(name, column.get(name)) for column in columns
+            )
+            for name in dict.fromkeys(name for column in columns for name in column)
+        }
+        for title, columns in groups.items()
         if any(columns)
-    )
+    }
 
 
 def format_meter_name(name: str) -> str:
@@ -160,26 +145,18 @@ def convert_meter_value(name: str, value: float | None) -> float | None:
     return value / 1024 if value is not None and _KIB in name else value
 
 
-@dataclass(frozen=True)
-class Meter:
-    """A telemetry figure with a chart of its own: where it is found, and how it is called."""
-
-    key: str
-    title: str
-    of_device: bool
-
-
 METERS = (
-    Meter("rkB/s", "read, MiB/s", of_device=True),
-    Meter("wkB/s", "written, MiB/s", of_device=True),
-    Meter("r_await", "r_await, ms", of_device=True),
-    Meter("w_await", "w_await, ms", of_device=True),
-    Meter("aqu-sz", "aqu-sz, requests", of_device=True),
-    Meter("%util", "%util of the device", of_device=True),
-    Meter("%iowait", "%iowait of all CPUs", of_device=False),
-    Meter("%system", "%system of all CPUs", of_device=False),
-    Meter("io_some", "io pressure (some), % of time", of_device=False),
+    ("rkB/s", "read, MiB/s"),
+    ("wkB/s", "written, MiB/s"),
+    ("r_await", "r_await, ms"),
+    ("w_await", "w_await, ms"),
+    ("aqu-sz", "aqu-sz, requests"),
+    ("%util", "%util of the device"),
+    ("%iowait", "%iowait of all CPUs"),
+    ("%system", "%system of all CPUs"),
+    ("io_some", "io pressure (some), % of time"),
 )
+"""Figures of the device or the machine with charts of their own, and the charts' titles."""
 
 
 def build_telemetry_charts(workload: WorkloadReport, report: Report) -> Iterator[Chart]:
@@ -193,27 +170,25 @@ def build_telemetry_charts(workload: WorkloadReport, report: Report) -> Iterator
     labels = [configuration.label for configuration in report.configurations]
     # They differ in title and data alone, and Altair takes long to make one.
     common: Spec = {}
-    for meter in METERS:
+    figures = [(own, {**own.machine, **own.devices.get(own.device, {})}) for own in trials]
+    for meter, title in METERS:
         rows = [
             {
                 "configuration": trial.configuration,
                 "number": trial.number,
-                "value": round_value(convert_meter_value(meter.key, value)),
+                "value": round_value(convert_meter_value(meter, value)),
             }
-            for trial in trials
-            for figures in [
-                trial.devices.get(trial.device, {}) if meter.of_device else trial.machine
-            ]
-            if (value := figures.get(meter.key)) is not None
+            for trial, own in figures
+            if (value := own.get(meter)) is not None
         ]
         if any(row["value"] for row in rows):
             common = common or _draw_meter(labels, report)
             shown = len({row["configuration"] for row in rows})
-            data = {"title": meter.title, "datasets": {"trials": rows}}
+            data = {"title": title, "datasets": {"trials": rows}}
             height = compute_row_pixels(labels, 22) * shown
             yield Chart(
                 {**common, **data, "height": height},
-                f"{meter.title} of every configuration",
+                f"{title} of every configuration",
                 "",
                 name="telemetry",
             )
@@ -241,8 +216,6 @@ def _draw_meter(order: list[str], report: Report) -> Spec:
 
 
 _OF_DEVICE = ("%util", "aqu-sz", "r_await", "w_await")
-
-
 _OF_MACHINE = ("%user", "%system", "%iowait", "%steal", "%idle", "cpu_", "io_", "memory_")
 
 
@@ -252,15 +225,6 @@ _UTILIZATION = (
     "100 %. aqu-sz is the mean number of requests queued or in service. Pressure (some, full) is "
     "the share of time in which tasks were stalled. Figures that are always 0 are omitted."
 )
-
-
-def _telling(group: MeterGroup, device: str) -> Iterator[tuple[str, list[str]]]:
-    """The figures that say how busy a part was, as heads of columns with the columns."""
-    for name, values in group.rows:
-        if _is_key_meter(group, name, device) and any(values):
-            figure, *unit = name.split(", ")
-            of = figure if group.title == MACHINE else f"{figure} of {group.title}"
-            yield ", ".join((of, *unit)), [format_figure(value) for value in values]
 
 
 def _stack(telemetry: Sequence[TelemetryReport], report: Report) -> Iterator[TextTable]:
@@ -290,38 +254,43 @@ def _stack(telemetry: Sequence[TelemetryReport], report: Report) -> Iterator[Tex
         yield make_table(rows, "request merging from volume to members", names=3)
 
 
-def _rest(groups: Sequence[MeterGroup], device: str, heads: tuple[str, ...]) -> Iterator[TextTable]:
-    """A table for each device, and one for the machine."""
-    for group in groups:
-        rows = [
-            (name, *map(format_figure, values))
-            for name, values in group.rows
-            if any(values) and not _is_key_meter(group, name, device)
-        ]
-        if rows:
-            yield TextTable(f"further telemetry of {group.title}", ("figure", *heads), rows, 1)
-
-
-def _is_key_meter(group: MeterGroup, name: str, device: str) -> bool:
-    if group.title == MACHINE:
+def _is_key_meter(title: str, name: str, device: str) -> bool:
+    """Return whether the figure says how busy the device or the machine was."""
+    if title == MACHINE:
         return name.startswith(_OF_MACHINE)
-    return group.title == device and name.startswith(_OF_DEVICE)
+    return title == device and name.startswith(_OF_DEVICE)
 
 
 def build_utilization_sections(workload: WorkloadReport, report: Report) -> Iterator[Section]:
     """Return the utilization of each part, if known."""
-    texts_report = [own for own in report.telemetry if own.workload == workload.label]
-    groups = group_meters(texts_report)
-    columns = dict(column for group in groups for column in _telling(group, report.device))
+    telemetry = [own for own in report.telemetry if own.workload == workload.label]
+    labels = tuple(own.configuration for own in telemetry)
+    columns: dict[str, list[str]] = {}
+    folded = []
+    for title, meters in group_meters(telemetry).items():
+        rest = []
+        for name, values in meters.items():
+            if not any(values):
+                continue
+            texts = list(map(format_figure, values))
+            if _is_key_meter(title, name, report.device):
+                figure, *unit = name.split(", ")
+                of = figure if title == MACHINE else f"{figure} of {title}"
+                columns[", ".join((of, *unit))] = texts
+            else:
+                rest.append((name, *texts))
+        if rest:
+            folded.append(TextTable(f"further telemetry of {title}", ("figure", *labels), rest, 1))
     if columns:
-        labels = tuple(own.configuration for own in texts_report)
-        heads = (report.noun, *columns)
-        rows = [(own, *texts) for own, *texts in zip(labels, *columns.values(), strict=True)]
+        rows = list(zip(labels, *columns.values(), strict=True))
         yield Section(
             name="busy",
             title="Utilization",
             notes=(_UTILIZATION,),
-            tables=(TextTable("", heads, rows, names=1), *_stack(texts_report, report)),
-            folded=tuple(_rest(groups, report.device, labels)),
+            tables=(
+                TextTable("", (report.noun, *columns), rows, names=1),
+                *_stack(telemetry, report),
+            ),
+            folded=tuple(folded),
             draw=lambda: build_telemetry_charts(workload, report),
         )

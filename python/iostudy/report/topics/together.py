@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING
 
@@ -88,27 +88,24 @@ def build_together(study: Study, rows: Sequence[TrialRow]) -> TogetherReport | N
     joint = [(row, {own.node: own for own in parts}) for row, parts in parted if parts]
     if not joint:
         return None
+    starts = None
+    if trials := [parts for _, parts in joint if len(parts) > 1]:
+        skews = [max(own.start_after for own in parts.values()) for parts in trials]
+        ends = [max(own.start_after + own.seconds for own in parts.values()) for parts in trials]
+        starts = StartsReport(
+            trials=len(trials),
+            median=statistics.median(skews),
+            longest=max(skews),
+            share=statistics.median(skew / end for skew, end in zip(skews, ends, strict=True)),
+            clock_error=max(own.error for parts in trials for own in parts.values()),
+        )
     return TogetherReport(
         margin=study.decide.margin,
         trials=len(joint),
         drawn=study.most_nodes is not None,
-        starts=_build_starts([parts for _, parts in joint if len(parts) > 1]),
+        starts=starts,
         nodes=tuple(_build_nodes(study, joint)),
         absences=tuple(_find_absences(study, joint)),
-    )
-
-
-def _build_starts(trials: Sequence[Mapping[str, NodePart]]) -> StartsReport | None:
-    if not trials:
-        return None
-    skews = [max(own.start_after for own in parts.values()) for parts in trials]
-    ends = [max(own.start_after + own.seconds for own in parts.values()) for parts in trials]
-    return StartsReport(
-        trials=len(trials),
-        median=statistics.median(skews),
-        longest=max(skews),
-        share=statistics.median(skew / end for skew, end in zip(skews, ends, strict=True)),
-        clock_error=max(own.error for parts in trials for own in parts.values()),
     )
 
 
@@ -128,22 +125,18 @@ def _build_node(study: Study, joint: Joint, node: str) -> JointNodeReport:
         {name: part.seconds for name, part in parts.items()} for _, parts in own if len(parts) > 1
     ]
     straggled = sum(node in find_stragglers(times, study.decide.margin) for times in seconds)
-    relative = (times[node] / statistics.median(times.values()) - 1 for times in seconds)
+    relative = [times[node] / statistics.median(times.values()) - 1 for times in seconds]
+    starts = [parts[node].start_after for _, parts in own if len(parts) > 1]
     return JointNodeReport(
         workload=own[0][0].workload,
         configuration=own[0][0].configuration,
         node=node,
         trials=len(own),
         seconds=statistics.fmean(parts[node].seconds for _, parts in own),
-        relative=_mean(relative),
+        relative=statistics.fmean(relative) if relative else None,
         straggled=straggled if seconds else None,
-        start_after=_mean(parts[node].start_after for _, parts in own if len(parts) > 1),
+        start_after=statistics.fmean(starts) if starts else None,
     )
-
-
-def _mean(values: Iterable[float]) -> float | None:
-    found = tuple(values)
-    return statistics.fmean(found) if found else None
 
 
 def _find_absences(study: Study, joint: Joint) -> Iterator[AbsenceReport]:
@@ -178,74 +171,55 @@ def build_together_section(report: Report) -> Section | None:
     found = report.together
     if found is None:
         return None
-    return Section(
-        name="nodes",
-        title="Nodes",
-        notes=(
-            f"{_DRAWN if found.drawn else _ALL} {_FIGURE}",
-            *_describe_starts(found),
-            *_describe_stragglers(found),
-            *_describe_absences(found),
-            _UNEXAMINED,
-        ),
-        tables=(
-            make_table(
-                (
-                    {
-                        "workload": own.workload,
-                        "configuration": name_configuration(own.configuration, report.factor),
-                        "node": own.node,
-                        "trials": own.trials,
-                        "time": format_seconds(own.seconds),
-                        "against median node": ""
-                        if own.relative is None
-                        else format_signed_change(own.relative),
-                        "straggler in": "" if own.straggled is None else own.straggled,
-                        "start, ms": ""
-                        if own.start_after is None
-                        else f"{own.start_after * _MILLISECONDS:.1f}",
-                    }
-                    for own in found.nodes
-                ),
-                names=3,
-            ),
-        ),
+    rows = (
+        {
+            "workload": own.workload,
+            "configuration": name_configuration(own.configuration, report.factor),
+            "node": own.node,
+            "trials": own.trials,
+            "time": format_seconds(own.seconds),
+            "against median node": ""
+            if own.relative is None
+            else format_signed_change(own.relative),
+            "straggler in": "" if own.straggled is None else own.straggled,
+            "start, ms": ""
+            if own.start_after is None
+            else f"{own.start_after * _MILLISECONDS:.1f}",
+        }
+        for own in found.nodes
     )
+    notes, tables = tuple(_notes(found)), (make_table(rows, names=3),)
+    return Section("nodes", "Nodes", notes, tables=tables)
 
 
-def _describe_starts(found: TogetherReport) -> Iterator[str]:
-    starts = found.starts
-    if starts is None:
-        return
-    yield (
-        f"From the first to the last start of a trial: median {_milliseconds(starts.median)}, "
-        f"longest {_milliseconds(starts.longest)}, of {starts.trials} trials on several nodes. "
-        "These times compare clocks, with an error of at most "
-        f"{_milliseconds(starts.clock_error)} at each end."
-    )
-    has_growth_since_one = found.drawn and starts.trials < found.trials
-    if has_growth_since_one and starts.share > found.margin:
+def _notes(found: TogetherReport) -> Iterator[str]:
+    """Yield how the nodes ran, their starts, stragglers, and blocks without some of them."""
+    yield f"{_DRAWN if found.drawn else _ALL} {_FIGURE}"
+    if starts := found.starts:
         yield (
-            "The time of a trial on several nodes contains this time between its starts; a trial "
-            f"on one node has none. The median share is {format_percent(starts.share)}, more than "
-            "the margin, so the growth since one node is too low by about as much. Longer trials "
-            "make the share smaller."
+            f"From the first to the last start of a trial: median {_milliseconds(starts.median)}, "
+            f"longest {_milliseconds(starts.longest)}, of {starts.trials} trials on several nodes. "
+            "These times compare clocks, with an error of at most "
+            f"{_milliseconds(starts.clock_error)} at each end."
         )
-
-
-def _describe_stragglers(found: TogetherReport) -> Iterator[str]:
+        has_growth_since_one = found.drawn and starts.trials < found.trials
+        if has_growth_since_one and starts.share > found.margin:
+            yield (
+                "The time of a trial on several nodes contains this time between its starts; a "
+                "trial on one node has none. The median share is "
+                f"{format_percent(starts.share)}, more than the margin, so the growth since one "
+                "node is too low by about as much. Longer trials make the share smaller."
+            )
     nodes = dict.fromkeys(own.node for own in found.nodes if own.straggled)
     limit = f"took longer than the median node by more than {format_percent(found.margin)}"
     if nodes:
         yield f"Stragglers: in some trials, {join_words(tuple(nodes))} {limit}."
-        return
-    yield f"No node {limit}."
-
-
-def _describe_absences(found: TogetherReport) -> Iterator[str]:
+    else:
+        yield f"No node {limit}."
     for own in found.absences:
         missing = join_words(own.missing)
         yield f"Block {own.block} of {own.workload} ran without {missing}, lost before it."
+    yield _UNEXAMINED
 
 
 def _milliseconds(seconds: float) -> str:

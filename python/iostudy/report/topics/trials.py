@@ -12,7 +12,7 @@ from iostudy.analysis.slow_runs import is_slow
 from iostudy.diagnosis.bottleneck import Bottleneck
 from iostudy.ledger.rows import TrialRow, TrialStatus
 from iostudy.report.base import Value, finite
-from iostudy.report.drawing import alt, encode_configuration, make_chart, round_value
+from iostudy.report.drawing import INK, alt, encode_configuration, make_chart, round_value
 from iostudy.report.formatting import UNKNOWN, finite_values, round_values
 from iostudy.report.section import Chart
 from iostudy.report.topics.diagnosis import Diagnoses
@@ -76,7 +76,13 @@ def build_trials(
     study: Study, rows: Sequence[TrialRow], found: Diagnoses
 ) -> tuple[TrialReport, ...]:
     """Build the values of all trials, in the order of ``rows``: run order."""
-    slow = _slow_trials(study, rows)
+    signs = {w.label: 1 if w.figure.higher_is_better else -1 for w in study.workloads}
+    slow = set[tuple[str, str, int]]()
+    for (workload, configuration), runs in collect_runs(study, rows).items():
+        values = np.array([run.figure for run in runs.values()])
+        x = np.where(np.isnan(values), -np.inf, signs[workload] * np.log(values))
+        flags = is_slow(x, study.decide.margin)
+        slow |= {(workload, configuration, block) for block in np.array(list(runs))[flags].tolist()}
     figures = {workload.label: workload.figure.name for workload in study.workloads}
     # A trial that did not end has no telemetry.
     summaries = [row.summary or TelemetrySummary(0.0, {}, {}) for row in rows]
@@ -106,18 +112,6 @@ def build_trials(
         )
         for number, (row, own) in enumerate(zip(rows, summaries, strict=True), start=1)
     )
-
-
-def _slow_trials(study: Study, rows: Sequence[TrialRow]) -> set[tuple[str, str, int]]:
-    """Return (workload, configuration, block) of the counted trials that are slow or failed."""
-    signs = {w.label: 1 if w.figure.higher_is_better else -1 for w in study.workloads}
-    found = set[tuple[str, str, int]]()
-    for (workload, configuration), runs in collect_runs(study, rows).items():
-        blocks, figures = list(runs), np.array([run.figure for run in runs.values()])
-        x = np.where(np.isnan(figures), -np.inf, signs[workload] * np.log(figures))
-        slow = np.flatnonzero(is_slow(x, study.decide.margin))
-        found |= {(workload, configuration, blocks[index]) for index in slow}
-    return found
 
 
 def describe_trial(trial: TrialReport) -> str:
@@ -158,7 +152,23 @@ def build_run_order_chart(workload: WorkloadReport, report: Report) -> Chart | N
     spec = make_chart(
         (layer for layer in layers if shown[layer.data.name]),
         height=230,
-        rows={name: list(map(_trial_row, own)) for name, own in shown.items() if own},
+        rows={
+            name: [
+                {
+                    "number": trial.number,
+                    "value": round_value(trial.value),
+                    "configuration": trial.configuration,
+                    "block": trial.block,
+                    "status": trial.status.value,
+                    "counts": trial.counts,
+                    "slow": trial.slow,
+                    "remark": describe_trial(trial) or UNKNOWN,
+                }
+                for trial in own
+            ]
+            for name, own in shown.items()
+            if own
+        },
     )
     said = f"{workload.figure.name} of every trial in run order; the table below lists them"
     return Chart(spec, said, _RUN_ORDER_LEGEND)
@@ -168,44 +178,22 @@ def _points(data: str, **mark: Any) -> alt.Chart:
     x = alt.X("number:Q", title="trial, in run order").scale(nice=False, padding=8)
     axis = alt.Axis(tickMinStep=1, tickCount=8, format="d", grid=False)
     points = alt.Chart(alt.NamedData(data)).mark_point(**mark)
-    tooltip = [alt.Tooltip(name) for name in ("number:Q", "configuration:N", "block:Q")]
-    tooltip += [
-        alt.Tooltip("value:Q", format=".4r"),
-        alt.Tooltip("status:N"),
-        alt.Tooltip("remark:N"),
-    ]
+    names = ("number:Q", "configuration:N", "block:Q", "value:Q", "status:N", "remark:N")
+    tooltip = [alt.Tooltip(name) for name in names]
+    tooltip[3] = alt.Tooltip("value:Q", format=".4r")
     encoded: alt.Chart = points.encode(x=x.axis(axis), tooltip=tooltip)
     return encoded
-
-
-def _trial_row(trial: TrialReport) -> dict[str, Any]:
-    return {
-        "number": trial.number,
-        "value": round_value(trial.value),
-        "configuration": trial.configuration,
-        "block": trial.block,
-        "status": trial.status.value,
-        "counts": trial.counts,
-        "slow": trial.slow,
-        "remark": describe_trial(trial) or UNKNOWN,
-    }
 
 
 _RUN_ORDER_LEGEND = (
     "Hollow with a cross: not counted. Cross at the bottom: no figure. Ring: slow against "
     "the median of its configuration, counted."
 )
-_CROSS: dict[str, Any] = {
+_HOLLOW: dict[str, Any] = {"stroke": INK, "filled": False}
+_CROSS = {
     "shape": "M-0.7,-0.7L0.7,0.7M-0.7,0.7L0.7,-0.7",
-    "stroke": "currentColor",
+    **_HOLLOW,
     "strokeWidth": 1.5,
     "size": 90,
-    "filled": False,
 }
-_RING: dict[str, Any] = {
-    "shape": "circle",
-    "stroke": "currentColor",
-    "strokeWidth": 1.2,
-    "size": 220,
-    "filled": False,
-}
+_RING = {"shape": "circle", **_HOLLOW, "strokeWidth": 1.2, "size": 220}

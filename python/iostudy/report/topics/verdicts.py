@@ -3,23 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, assert_never
+from typing import TYPE_CHECKING
 
 from pydantic import FiniteFloat
 
 from iostudy.analysis.series import Flag
 from iostudy.analysis.slow_runs import SlowRuns
 from iostudy.analysis.verdict import Verdict
-from iostudy.report.base import (
-    FigureDescription,
-    Span,
-    UnderConfiguration,
-    Value,
-    build_span,
-    finite,
-)
+from iostudy.report.base import Span, UnderConfiguration, Value, build_span, finite
+from iostudy.report.drawing import GLYPHS, VERDICT_MARKS
 from iostudy.report.formatting import (
     find_baseline_label,
     format_against,
@@ -27,7 +21,7 @@ from iostudy.report.formatting import (
     format_change_interval,
     format_figure,
 )
-from iostudy.report.section import TextTable
+from iostudy.report.section import TextTable, make_table
 from iostudy.results.comparisons import ComparisonResult, Run, select_figures
 from iostudy.results.recommendation import is_met_guard
 from iostudy.study.mode import find_mode
@@ -36,7 +30,7 @@ from iostudy.units import LARGEST_CHANGE, format_percent, format_tenths, is_rati
 from iostudy.workloads.definition import Figure
 
 if TYPE_CHECKING:
-    from iostudy.report.values import Report, WorkloadReport
+    from iostudy.report.values import GuardReport, WorkloadReport
 
 
 class SlowRunsReport(Value):
@@ -127,7 +121,7 @@ class FigureVerdicts:
 
     name: str
     workload: str
-    figure: FigureDescription
+    figure: Figure
     results: Sequence[Result]
     is_guard: bool = False
 
@@ -161,24 +155,22 @@ def build_results(
     )
     if find_mode(study).compares_levels:
         own.sort(key=lambda each: -abs(finite(each.comparison.estimate) or 0.0))
-    return (
-        baseline,
-        *(
-            Result.copy_from(
-                result.comparison,
-                configuration=result.configuration,
-                baseline=False,
-                bound=result.bound,
-                value=finite(result.mean),
-                change=finite(result.comparison.change),
-                interval=build_span(result.comparison.change_interval),
-                slow=_slow_runs(result.comparison.slow),
-                not_worse=result.meets_guard,
-                guarded=is_met_guard(study, result),
-            )
-            for result in own
-        ),
+    others = (
+        Result.copy_from(
+            result.comparison,
+            configuration=result.configuration,
+            baseline=False,
+            bound=result.bound,
+            value=finite(result.mean),
+            change=finite(result.comparison.change),
+            interval=build_span(result.comparison.change_interval),
+            slow=_slow_runs(result.comparison.slow),
+            not_worse=result.meets_guard,
+            guarded=is_met_guard(study, result),
+        )
+        for result in own
     )
+    return (baseline, *others)
 
 
 def _slow_runs(found: SlowRuns | None) -> SlowRunsReport | None:
@@ -188,19 +180,22 @@ def _slow_runs(found: SlowRuns | None) -> SlowRunsReport | None:
 def list_verdicts(workloads: Sequence[WorkloadReport]) -> tuple[FigureVerdicts, ...]:
     """Return the verdicts by every figure, in the order of the study."""
     alone = len(workloads) == 1
-    return tuple(each for own in workloads for each in _list_of_workload(own, alone=alone))
-
-
-def _list_of_workload(workload: WorkloadReport, *, alone: bool) -> Iterator[FigureVerdicts]:
-    """Yield the verdicts on one workload; its label names them if it has one figure."""
-    figures = (
-        (workload.figure, workload.results),
-        *((each.figure, each.results) for each in workload.guards),
-    )
-    for index, (figure, results) in enumerate(figures):
-        several = figure.name if alone else f"{figure.name} of {workload.label}"
-        name = several if workload.guards else workload.label
-        yield FigureVerdicts(name, workload.label, figure, results, is_guard=index > 0)
+    verdicts = []
+    for own in workloads:
+        parts: tuple[WorkloadReport | GuardReport, ...] = (own, *own.guards)
+        for each in parts:
+            # The label of the workload names its verdicts if it has one figure.
+            name = each.figure.name if alone else f"{each.figure.name} of {own.label}"
+            verdicts.append(
+                FigureVerdicts(
+                    name=name if own.guards else own.label,
+                    workload=own.label,
+                    figure=each.figure,
+                    results=each.results,
+                    is_guard=each is not own,
+                )
+            )
+    return tuple(verdicts)
 
 
 def format_value(result: Result) -> str:
@@ -271,23 +266,7 @@ def explain_marks(results: Iterable[Result]) -> str:
 
 def choose_verdict_symbol(verdict: Verdict | None) -> str:
     """Return the verdict's symbol, the same as in the charts."""
-    match verdict:
-        case Verdict.BETTER:
-            return "▲"
-        case Verdict.WORSE:
-            return "▼"
-        case Verdict.EQUIVALENT:
-            return "●"
-        case Verdict.NOT_WORSE:
-            return "▶"
-        case Verdict.NOT_BETTER:
-            return "◀"
-        case Verdict.INCONCLUSIVE:
-            return "◆"
-        case None:
-            return ""
-        case _:
-            assert_never(verdict)
+    return "" if verdict is None else GLYPHS[VERDICT_MARKS[verdict][1]]
 
 
 def format_blocks(result: Result) -> str:
@@ -313,40 +292,26 @@ def format_first_blocks_legend(
     workload: WorkloadReport, workloads: Iterable[WorkloadReport]
 ) -> str:
     """The legend, under the first of the tables that has such an entry."""
-    first = next(
-        (
-            workload_report
-            for workload_report in workloads
-            if format_blocks_legend(workload_report.results)
-        ),
-        None,
-    )
+    first = next((own for own in workloads if format_blocks_legend(own.results)), None)
     return format_blocks_legend(workload.results) if workload is first else ""
 
 
-def build_verdict_table(verdicts: FigureVerdicts, report: Report) -> TextTable:
-    """Configuration, figure, change with its interval, verdict, blocks and slow runs."""
-    figure = verdicts.figure
-    better = "higher" if figure.higher_is_better else "lower"
-    heads = (
-        report.noun,
-        "verdict",
-        figure.unit,
-        format_against(report.baseline),
-        "blocks",
-        "slow runs",
+def build_verdict_table(verdicts: FigureVerdicts, noun: str) -> TextTable:
+    """Configuration, verdict, figure, change with its interval, blocks and slow runs."""
+    figure, better = verdicts.figure, "higher" if verdicts.figure.higher_is_better else "lower"
+    rows = (
+        [
+            (noun, own.configuration),
+            ("verdict", f"{choose_verdict_symbol(own.verdict)} {format_verdict(own)}".strip()),
+            (figure.unit, format_value(own)),
+            (
+                format_against(verdicts.results[0].configuration),
+                "" if own.baseline else format_change(own),
+            ),
+            ("blocks", format_blocks(own)),
+            ("slow runs", format_slow_runs(own)),
+        ]
+        for own in verdicts.results
     )
     title = f"{verdicts.workload}: {figure.name}, {better} is better"
-    return TextTable(title, heads, [_row(result) for result in verdicts.results], names=2)
-
-
-def _row(result: Result) -> tuple[str, ...]:
-    verdict = f"{choose_verdict_symbol(result.verdict)} {format_verdict(result)}".strip()
-    return (
-        result.configuration,
-        verdict,
-        format_value(result),
-        "" if result.baseline else format_change(result),
-        format_blocks(result),
-        format_slow_runs(result),
-    )
+    return make_table(rows, title, names=2)

@@ -12,6 +12,7 @@ from iostudy.ledger.rows import TrialRow
 from iostudy.report.base import OfConfiguration, Value
 from iostudy.report.formatting import format_count, format_figure, join_words
 from iostudy.report.section import Section, make_table
+from iostudy.report.topics.telemetry import group_counted_trials
 from iostudy.settings.scratch.volume.layout import VolumeLayout
 from iostudy.study.model import Study
 from iostudy.telemetry.stack import Direction, build_flow
@@ -122,45 +123,29 @@ def build_volume(
 
 
 def _rates(
-    study: Study,
-    layout: VolumeLayout,
-    members: Sequence[MemberReport],
-    rows: Sequence[TrialRow],
+    study: Study, layout: VolumeLayout, members: Sequence[MemberReport], rows: Sequence[TrialRow]
 ) -> Iterator[VolumeRateReport]:
-    for request in study.workloads:
-        for configuration in study.configurations():
-            own = [
-                row
-                for row in rows
-                if row.counts
-                and (row.workload, row.configuration) == (request.label, configuration.label)
-                and row.summary is not None
-            ]
-            own_layout = layout.with_settings(configuration.settings)
-            used = members[: own_layout.members_used(len(members))]
-            for direction in _directions(own):
+    """Yield the rate of each direction in which the volume moved more than a few bytes."""
+    for pair, counted in group_counted_trials(study, rows).items():
+        own = [row for row in counted if row.summary is not None]
+        configuration = next(each for each in study.configurations() if each.label == pair[1])
+        own_layout = layout.with_settings(configuration.settings)
+        used = members[: own_layout.members_used(len(members))]
+        moved = {name: _mean(own, f"{prefix}kB/s") for name, prefix in _PREFIXES.items()}
+        for direction, rate in moved.items():
+            if rate > _MIN_SHARE * sum(moved.values()):
                 yield _rate(own, own_layout, used, direction)
 
 
-def _directions(rows: Sequence[TrialRow]) -> list[str]:
-    """Return the directions in which the volume moved more than a few bytes."""
-    moved = {name: _mean(rows, f"{prefix}kB/s") for name, prefix in _PREFIXES.items()}
-    return [name for name, own in moved.items() if own > _MIN_SHARE * sum(moved.values())]
-
-
 def _rate(
-    rows: Sequence[TrialRow],
-    layout: VolumeLayout,
-    used: Sequence[MemberReport],
-    direction: str,
+    rows: Sequence[TrialRow], layout: VolumeLayout, used: Sequence[MemberReport], direction: str
 ) -> VolumeRateReport:
     prefix, writes = _PREFIXES[direction], direction == "write"
     disks = layout.parallel_disks(len(used), writes=writes)
     rates = [own.write_rate if writes else own.read_rate for own in used]
     random_rates = [own.writes_per_second if writes else own.reads_per_second for own in used]
-    names = [member.device for member in used]
-    completed = sum(_mean(rows, f"{prefix}/s", name) for name in names)
-    merged = sum(_mean(rows, f"{prefix}rqm/s", name) for name in names)
+    completed = sum(_mean(rows, f"{prefix}/s", own.device) for own in used)
+    merged = sum(_mean(rows, f"{prefix}rqm/s", own.device) for own in used)
     return VolumeRateReport(
         workload=rows[0].workload,
         configuration=rows[0].configuration,
@@ -220,12 +205,28 @@ def build_volume_section(report: Report) -> Section | None:
     found = report.volume
     if found is None:
         return None
-    rates = make_table(
-        (
+    rates, devices = [], []
+    for rate in found.rates:
+        row = {
+            "workload": rate.workload,
+            report.noun: rate.configuration,
+            "direction": rate.direction,
+        }
+        devices += [
             {
-                "workload": rate.workload,
-                report.noun: rate.configuration,
-                "direction": rate.direction,
+                **row,
+                "device": own.device,
+                "in/s": format_figure(own.requests_in),
+                "out/s": format_figure(own.requests_out),
+                "in per out": format_figure(
+                    own.requests_in / own.requests_out if own.requests_out else 1.0
+                ),
+            }
+            for own in rate.devices
+        ]
+        rates.append(
+            {
+                **row,
                 "disks": rate.disks,
                 "expected, MiB/s": format_figure(rate.expected),
                 "observed, MiB/s": format_figure(rate.observed),
@@ -234,10 +235,7 @@ def build_volume_section(report: Report) -> Section | None:
                 "completed": format_figure(rate.completed),
                 "expected at random": format_figure(rate.expected_requests),
             }
-            for rate in found.rates
-        ),
-        names=3,
-    )
+        )
     members = make_table(
         (
             {
@@ -251,43 +249,21 @@ def build_volume_section(report: Report) -> Section | None:
         ),
         "Disks alone",
     )
-    devices = make_table(
-        (
-            {
-                "workload": rate.workload,
-                report.noun: rate.configuration,
-                "direction": rate.direction,
-                "device": own.device,
-                "in/s": format_figure(own.requests_in),
-                "out/s": format_figure(own.requests_out),
-                "in per out": format_figure(
-                    own.requests_in / own.requests_out if own.requests_out else 1.0
-                ),
-            }
-            for rate in found.rates
-            for own in rate.devices
-        ),
-        "Requests from the volume down to its disks",
-        names=4,
-    )
+    notes = [_EXPLANATION]
+    if slow := [member.device for member in found.members if member.is_slow]:
+        notes.append(
+            f"{join_words(slow)} {'is' if len(slow) == 1 else 'are'} slower than 80 % of the "
+            "median disk, and every stripe waits for its slowest disk. Each was measured once: "
+            "measure a slow one again before you replace it."
+        )
+    title = "Requests from the volume down to its disks"
     return Section(
         name="volume",
         title="Volume and disks",
-        notes=(_EXPLANATION, *_slow_members(found), *map(describe_rate, found.rates)),
-        tables=(rates,),
-        folded=(members, devices),
+        notes=(*notes, *map(describe_rate, found.rates)),
+        tables=(make_table(rates, names=3),),
+        folded=(members, make_table(devices, title, names=4)),
     )
-
-
-def _slow_members(found: VolumeReport) -> Iterator[str]:
-    slow = [member.device for member in found.members if member.is_slow]
-    if slow:
-        verb = "is" if len(slow) == 1 else "are"
-        yield (
-            f"{join_words(slow)} {verb} slower than 80 % of the median disk, and every stripe "
-            "waits for its slowest disk. Each was measured once: measure a slow one again before "
-            "you replace it."
-        )
 
 
 def describe_rate(rate: VolumeRateReport) -> str:

@@ -3,31 +3,37 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
-from pydantic import FiniteFloat
 
-from iostudy.report.base import Value
 from iostudy.telemetry.memory import freerun_ceiling
 from iostudy.telemetry.processors import tick_increments
 from iostudy.telemetry.samples import Samples, Values, counter_increments
 
 
-class TimelineSeries(Value):
+@dataclass(frozen=True)
+class TimelineSeries:
     """Utilization of one part over a trial."""
+
+    __pydantic_config__: ClassVar = {"use_attribute_docstrings": True, "extra": "forbid"}
 
     name: str
     """Name of the resource."""
     of: str
     """Device of the series; empty for the whole host."""
-    values: tuple[FiniteFloat | None, ...]
+    values: tuple[float | None, ...]
     """Utilization in percent, one for each of the timeline's ``seconds``; null if unknown."""
 
 
-class Timeline(Value):
+@dataclass(frozen=True)
+class Timeline:
     """Utilization of resources over a trial, in at most 60 intervals."""
 
-    seconds: tuple[FiniteFloat, ...]
+    __pydantic_config__: ClassVar = {"use_attribute_docstrings": True, "extra": "forbid"}
+
+    seconds: tuple[float, ...]
     """End of each interval since the start of the recording."""
     series: tuple[TimelineSeries, ...]
     """Utilization by resource."""
@@ -42,6 +48,7 @@ _SHORTEST_SECONDS = 0.25
 _FEWEST = 2
 """Stretches: one alone is a level, and drawn as a line it would look like a course."""
 _BUSY = ("user", "nice", "system", "irq", "softirq")
+_DIRTY = ("nr_dirty", "nr_writeback", "nr_dirty_threshold", "nr_dirty_background_threshold")
 _MS_PER_SECOND = 1000
 
 
@@ -56,22 +63,18 @@ def build_timeline(samples: Samples, devices: Iterable[str]) -> Timeline | None:
     A series of which nothing is known is left out. Values are means over stretches of equal length,
     but for dirty pages, which are those at the end of each.
     """
-    coarse = _thinned(samples)
-    if len(coarse.intervals) < _FEWEST:
-        return None
-    series = [own for own in _series(coarse, devices) if any(v is not None for v in own.values)]
-    seconds = tuple(round(float(at), 2) for at in coarse.seconds[1:])
-    return Timeline(seconds=seconds, series=tuple(series))
-
-
-def _thinned(samples: Samples) -> Samples:
-    """The samples at the ends of at most so many stretches."""
+    # The samples at the ends of so many stretches.
     length = float(samples.seconds[-1])
     stretches = max(1, min(MOST_POINTS, int(length / _SHORTEST_SECONDS)))
     ends = np.linspace(0.0, length, stretches + 1)
     places = np.unique(np.searchsorted(samples.seconds, ends).clip(0, len(samples.seconds) - 1))
     kept = {name: values[places] for name, values in samples.columns.items()}
-    return Samples(samples.seconds[places], kept)
+    coarse = Samples(samples.seconds[places], kept)
+    if len(coarse.intervals) < _FEWEST:
+        return None
+    series = [own for own in _series(coarse, devices) if any(v is not None for v in own.values)]
+    seconds = tuple(round(float(at), 2) for at in coarse.seconds[1:])
+    return Timeline(seconds=seconds, series=tuple(series))
 
 
 def _series(samples: Samples, devices: Iterable[str]) -> Iterator[TimelineSeries]:
@@ -88,9 +91,12 @@ def _series(samples: Samples, devices: Iterable[str]) -> Iterator[TimelineSeries
     cores = [_share(own, ("busy",)) for own in samples.keyed("cpu").values()]
     if cores:
         yield _series_in_percent("busiest core", "", np.fmax.reduce(cores))
-    dirty = _dirty(samples.group("vm"))
-    if dirty is not None:
-        yield _series_in_percent("dirty pages", "", dirty)
+    vm = samples.group("vm")
+    if set(_DIRTY) <= vm.keys():
+        # Pages that are dirty or being written, as a share of those at which writers are paused.
+        dirty, writeback, limit, background = (vm[name][1:] for name in _DIRTY)
+        ceiling = np.maximum(freerun_ceiling(limit, background), 1.0)
+        yield _series_in_percent("dirty pages", "", (dirty + writeback) / ceiling)
 
 
 def _share(ticks: Mapping[str, Values], of: tuple[str, ...]) -> Values:
@@ -99,19 +105,6 @@ def _share(ticks: Mapping[str, Values], of: tuple[str, ...]) -> Values:
     every: Values = np.sum(list(steps.values()), axis=0)
     counted: Values = np.sum([steps[name] for name in of], axis=0)
     return np.where(every > 0, counted / np.maximum(every, 1.0), np.nan)
-
-
-def _dirty(vm: Mapping[str, Values]) -> Values | None:
-    """Pages that are dirty or being written as a share of those at which writers are paused."""
-    names = (
-        *("nr_dirty", "nr_writeback"),
-        *("nr_dirty_threshold", "nr_dirty_background_threshold"),
-    )
-    if not set(names) <= vm.keys():
-        return None
-    dirty, writeback, limit, background = (vm[name][1:] for name in names)
-    share: Values = (dirty + writeback) / np.maximum(freerun_ceiling(limit, background), 1.0)
-    return share
 
 
 def _series_in_percent(name: str, of: str, shares: Values) -> TimelineSeries:
