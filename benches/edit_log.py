@@ -57,12 +57,13 @@ def main() -> None:
             print(f"{where} on {name}; {rounds} rounds; medians a second")
             print(
                 f"{FILES} files without a log, {FILES_PER_THREAD} for each of threads with one\n"
-                "threads  workers     none    1 log  a sync   syncs  of fdatasync    limit"
+                f"{'':48}     none    1 log  a sync   syncs  of fdatasync    limit"
                 "   1 log / limit"
             )
             for threads, workers in WORKERS:
                 measured = _measure(folder, (threads, workers), rounds)
-                print(_line(threads, workers, measured), flush=True)
+                case = f"{threads} under way by {workers or 'a thread per CPU'}, {name}"
+                print(_line(case, threads, measured), flush=True)
 
 
 def _measure(folder: Path, carried: tuple[int, int | None], rounds: int) -> Rounds:
@@ -85,7 +86,7 @@ def _measure(folder: Path, carried: tuple[int, int | None], rounds: int) -> Roun
     return measured[1:]
 
 
-def _line(threads: int, workers: int | None, rounds: Rounds) -> str:
+def _line(case: str, threads: int, rounds: Rounds) -> str:
     def median(program: str, figure: str) -> float:
         return statistics.median(one[program][figure] for one in rounds)
 
@@ -95,7 +96,7 @@ def _line(threads: int, workers: int | None, rounds: Rounds) -> str:
     ]
     syncs, possible = median("log", "create_syncs"), median("fio", "syncs")
     return (
-        f"{threads:7}{workers or 'CPUs':>9}"
+        f"{case:48}"
         f"{statistics.median(none):9.0f}{statistics.median(log):9.0f}"
         f"{median('log', 'create_per_sync'):8.0f}{syncs:8.0f}{100 * syncs / possible:12.0f} %"
         f"{statistics.median(limit):9.0f}   {format_ratio('limit', limit, log, GOAL)}"

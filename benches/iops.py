@@ -151,7 +151,7 @@ def main() -> None:
             of_time = {name: [speed.of_time for speed in of] for name, of in speeds.items()}
             busy = {name: [speed.of_processor for speed in of] for name, of in speeds.items()}
             print(_line(f"{shape}: a second", of_time, shape.goal))
-            print(_line("  a second of processor time", busy, BUSY_GOAL), flush=True)
+            print(_line(f"{shape}: a second of CPU", busy, BUSY_GOAL), flush=True)
 
 
 def measure(shape: Shape, folder: Path) -> Speeds:
