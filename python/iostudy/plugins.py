@@ -30,11 +30,17 @@ Ref = str
 _WORDS = {
     "fleet": ("fleet",),
     "hadoop": (
-        *("hadoop", "mount", "edit-log", "hdfs-read-buffer", "hdfs-replication"),
-        *("noatime-and-limits-on-hadoop", "schedulers", "scheduler-tunables"),
-        *("scheduler-tunables-bfq", "scheduler-tunables-cfq", "scheduler-tunables-kyber"),
+        *("hadoop", "mount", "mrbench", "nnbench", "nnthroughput"),
+        *("teragen", "terasort", "teravalidate", "wordcount"),
+        *("edit-log", "edit-log-native", "hdfs-read-buffer", "hdfs-replication"),
+        *("noatime-and-limits", "noatime-and-limits-on-hadoop", "noatime-and-limits-screening"),
+        *("schedulers", "schedulers-native", "scheduler-tunables", "scheduler-tunables-bfq"),
+        *("scheduler-tunables-cfq", "scheduler-tunables-kyber"),
     ),
-    "hep": ("root-events",),
+    "hep": (
+        *("events", "root-events", "hep-disk-settings", "hep-events", "hep-scaling"),
+        *("read-ahead", "storage-systems"),
+    ),
     "lab": (
         *("drive", "drives", "modelled-drive", "drive-queue", "simulate"),
         *("failing-drive", "raid10-or-not", "raid10-or-not-smoke", "raid10-simulated"),
@@ -50,7 +56,7 @@ _WORDS = {
 }
 """Commands, workloads, studies and their keys that this repository's plugins have."""
 
-_BEGINNINGS = {"hadoop": ("hadoop.", "hadoop-", "hdfs:", "hdfs-", "mount.hdfs.")}
+_BEGINNINGS = {"hadoop": ("dfsio-", "hadoop.", "hadoop-", "hdfs:", "hdfs-", "mount.hdfs.")}
 """Beginnings of workloads, settings, targets, mounts and kinds of changes."""
 
 

@@ -28,10 +28,10 @@ from iostudy.telemetry.samples import Samples
 from iostudy.telemetry.summary import BlockRequests, Requests, TelemetrySummary
 from iostudy.workloads.definition import Figure, fixed_figures
 from iostudy.workloads.measurement import Part
-from iostudy.workloads.native import dfsio
 from iostudy.workloads.native.latency import merge_buckets
 from iostudy.workloads.option_types import Options
 from iostudy.workloads.tick import continue_run
+from iostudy_hadoop.native import dfsio
 from tests.json_schema import assert_conforms
 from tests.report.parted import JOBS, cells
 from tests.workloads.test_latency import BUCKETS

@@ -47,7 +47,7 @@ from iostudy.telemetry.recorder import ProcRecorder
 from iostudy.units import MIB
 from iostudy.workloads import catalog
 from iostudy.workloads.measurement import Part
-from iostudy.workloads.native import dfsio
+from iostudy_hadoop.native import dfsio
 
 AS_IT_IS = Configuration("as it is", {}, {})
 BFQ = Configuration("bfq", {"block.scheduler": "bfq"}, {})

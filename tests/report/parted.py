@@ -15,8 +15,8 @@ from iostudy.units import KIB, format_size
 from iostudy.workloads import catalog
 from iostudy.workloads.definition import Figure, fixed_figures
 from iostudy.workloads.measurement import Part
-from iostudy.workloads.native import dfsio
 from iostudy.workloads.native.latency import merge_buckets
+from iostudy_hadoop.native import dfsio
 from tests.report.factory import build_report, rows, study, study_row
 
 RATE = Figure("rate", "KiB/s", "bytes over time of this cell", higher_is_better=True)

@@ -17,7 +17,7 @@ from iostudy.study.requests import (
     find_unsynced_latencies,
 )
 from iostudy.workloads import catalog
-from iostudy.workloads.native import dfsio
+from iostudy_hadoop.native import dfsio
 from tests.report.factory import rows
 from tests.study.files import GOOD, only_problem, problems, read
 

@@ -13,9 +13,9 @@ from iostudy.errors import UsageError, WorkloadError, WorkloadStoppedError
 from iostudy.workloads import catalog, mix
 from iostudy.workloads.definition import Figure, WorkloadDefinition, fixed_figures
 from iostudy.workloads.measurement import Measurement, Part
-from iostudy.workloads.native import dfsio
 from iostudy.workloads.option_types import Options
 from iostudy.workloads.workload import Place, Workload
+from iostudy_hadoop.native import dfsio
 from tests.cli.program import Program
 from tests.page_cache import resident_pages
 from tests.study.files import only_problem

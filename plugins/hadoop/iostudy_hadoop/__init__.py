@@ -1,4 +1,4 @@
-"""Real Hadoop as a plugin: clusters, their settings and workloads."""
+"""Hadoop as a plugin: its benchmarks, natively and on clusters, and the settings of these."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from pathlib import Path
 
 from iostudy.plugins import Command, Plugin
 
+_NATIVE = "iostudy_hadoop.native"
 _WORKLOADS = "iostudy_hadoop.workloads"
 _MOUNT_SETTINGS = "iostudy_hadoop.mount.kind"
 
@@ -20,6 +21,20 @@ PLUGIN = Plugin(
         ),
     ),
     workloads={
+        "dfsio-write": f"{_NATIVE}.dfsio:WRITE",
+        "dfsio-read": f"{_NATIVE}.dfsio:READ",
+        "dfsio-append": f"{_NATIVE}.dfsio:APPEND",
+        "dfsio-random-read": f"{_NATIVE}.dfsio:RANDOM_READ",
+        "dfsio-backward-read": f"{_NATIVE}.dfsio:BACKWARD_READ",
+        "dfsio-skip-read": f"{_NATIVE}.dfsio:SKIP_READ",
+        "dfsio-truncate": f"{_NATIVE}.dfsio:TRUNCATE",
+        "teragen": f"{_NATIVE}.terasort:GEN",
+        "terasort": f"{_NATIVE}.terasort:SORT",
+        "teravalidate": f"{_NATIVE}.terasort:VALIDATE",
+        "wordcount": f"{_NATIVE}.wordcount:WORDCOUNT",
+        "nnbench": f"{_NATIVE}.nnbench:NNBENCH",
+        "nnthroughput": f"{_NATIVE}.nnthroughput:NNTHROUGHPUT",
+        "mrbench": f"{_NATIVE}.mrbench:MRBENCH",
         "hadoop.dfsio-write": f"{_WORKLOADS}.dfsio:WRITE",
         "hadoop.dfsio-read": f"{_WORKLOADS}.dfsio:READ",
         "hadoop.dfsio-append": f"{_WORKLOADS}.dfsio:APPEND",

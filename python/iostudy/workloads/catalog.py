@@ -9,34 +9,15 @@ from iostudy.core import registered
 from iostudy.workloads import mix
 from iostudy.workloads.definition import WorkloadDefinition
 from iostudy.workloads.external import command, fio
-from iostudy.workloads.native import (
-    dfsio,
-    events,
-    io,
-    iozone,
-    mrbench,
-    nnbench,
-    nnthroughput,
-    terasort,
-    wordcount,
-)
+from iostudy.workloads.native import io, iozone
 
 _ALONE: Mapping[str, WorkloadDefinition] = {
     definition.name: definition
     for definition in (
-        *dfsio.DEFINITIONS,
         io.IO,
-        terasort.GEN,
-        terasort.SORT,
-        terasort.VALIDATE,
-        wordcount.WORDCOUNT,
-        nnbench.NNBENCH,
-        nnthroughput.NNTHROUGHPUT,
         iozone.IOZONE,
         command.COMMAND,
         fio.FIO,
-        mrbench.MRBENCH,
-        events.EVENTS,
         *(plugins.load(ref) for plugin in registered() for ref in plugin.workloads.values()),
     )
 }

@@ -34,12 +34,6 @@ def require_distinct(paths: tuple[Path, ...]) -> tuple[Path, ...]:
     return paths
 
 
-Directories = Annotated[
-    TextList[Annotated[Path, AfterValidator(absolute)]], AfterValidator(require_distinct)
-]
-"""Absolute paths, each once: ``[/disk1/scratch, /disk2/scratch]``."""
-
-
 def own_folders(directories: Iterable[Path], place: Path, prefix: str) -> list[Path]:
     """A folder in each of them, of a name that a workload in no other ``place`` gives."""
     digest = hashlib.blake2b(os.fsencode(place), digest_size=_NAME_BYTES)

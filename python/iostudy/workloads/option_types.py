@@ -56,9 +56,6 @@ MAX_COUNT = 10**12
 MAX_SECONDS = 7 * 24 * 3600
 """Longest time in a trial: a week, in which every host changes."""
 
-MAX_MEMORY_BYTES = 1 << 40
-"""Largest memory of a workload's tables and buffers; few hosts have more."""
-
 MAX_PAUSE_SECONDS = 3600
 """Longest uncounted time of a trial and longest pause: an hour."""
 
@@ -93,9 +90,6 @@ Seconds = Annotated[
     WithJsonSchema({"type": ["number", "string"], "pattern": units.SECONDS_PATTERN}),
 ]
 """A time in seconds, written in a study file with its unit: ``30s``, ``300ms``, ``40min``."""
-
-Memory = Annotated[Size, at_most(MAX_MEMORY_BYTES, units.format_size)]
-"""Bytes that a workload may take for itself."""
 
 Pause = Annotated[Seconds, at_most(MAX_PAUSE_SECONDS, units.format_exact_seconds)]
 """A time in which a trial counts nothing."""

@@ -10,10 +10,10 @@ from pydantic import Field
 from iostudy.errors import WorkloadError
 from iostudy.workloads.definition import Figure, WorkloadDefinition, fixed_figures
 from iostudy.workloads.measurement import Measurement
-from iostudy.workloads.native.mrbench import SPREAD, InputType, histogram, spread
 from iostudy.workloads.option_types import Count
 from iostudy.workloads.workload import Place
 from iostudy_hadoop.client import Client
+from iostudy_hadoop.native.mrbench import SPREAD, InputType, histogram, spread
 from iostudy_hadoop.shell import Shell
 from iostudy_hadoop.tools import mrbench
 from iostudy_hadoop.tools.mrbench import MRBenchResult, MRBenchRun

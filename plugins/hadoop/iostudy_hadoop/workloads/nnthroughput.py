@@ -20,7 +20,12 @@ from iostudy.workloads.external import program
 from iostudy.workloads.external.program import Program, ProgramResult
 from iostudy.workloads.file_removal import empty, remove
 from iostudy.workloads.measurement import Measurement
-from iostudy.workloads.native.edit_logs import (
+from iostudy.workloads.option_types import Size
+from iostudy.workloads.tick import Tick, continue_run
+from iostudy.workloads.workload import Place
+from iostudy_hadoop.conf import folder
+from iostudy_hadoop.conf.configuration import HadoopConfiguration
+from iostudy_hadoop.native.edit_logs import (
     NO_LOG,
     EditLogs,
     NamespaceOptions,
@@ -28,11 +33,6 @@ from iostudy.workloads.native.edit_logs import (
     opens_per_create,
     rate_figures,
 )
-from iostudy.workloads.option_types import Size
-from iostudy.workloads.tick import Tick, continue_run
-from iostudy.workloads.workload import Place
-from iostudy_hadoop.conf import folder
-from iostudy_hadoop.conf.configuration import HadoopConfiguration
 from iostudy_hadoop.software import artifacts, java
 from iostudy_hadoop.software.artifacts import Distribution
 from iostudy_hadoop.software.java import Java, process_options

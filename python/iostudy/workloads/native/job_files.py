@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
@@ -81,13 +80,3 @@ def require_present(paths: Iterable[Path], place: Place, size: int | None = None
                 where=str(place.directory),
                 remedy="make sure that no other program changes the files while the workload runs",
             )
-
-
-def cut_back(paths: Iterable[Path], size: int, where: Path) -> None:
-    """Cut files off at the size they had before something was appended."""
-    for path in paths:
-        try:
-            if path.stat().st_size > size:
-                os.truncate(path, size)
-        except OSError as error:
-            raise io_error("to cut off what was appended", error, where) from error

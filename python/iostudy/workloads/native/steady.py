@@ -102,19 +102,6 @@ def window_percentiles(latencies: Latencies, prefix: str = "latency") -> dict[st
     return {f"{prefix}_p{each:g}": value for each, value in zip(known, values, strict=True)}
 
 
-def operation_readings(
-    operations: Sequence[str], stats: Sequence[IoStats], seconds: float
-) -> dict[str, float]:
-    """Rates and percentiles of single operations, in the order of their counts."""
-    by_name = dict(zip(operations, stats, strict=True))
-    counts = {name: each.latencies.count for name, each in by_name.items()}
-    readings = {"rate": sum(counts.values()) / seconds}
-    readings |= {f"{name}_rate": count / seconds for name, count in counts.items()}
-    for name, each in by_name.items():
-        readings |= window_percentiles(each.latencies, f"{name}_latency")
-    return readings
-
-
 BUFFERED_READS = (
     "buffered reads find their files in the page cache after the first pass; direct: true reads "
     "them from the device in every pass"

@@ -13,7 +13,7 @@ from iostudy.cli.bench.command import find_place
 from iostudy.errors import StudyError, UsageError
 from iostudy.node.service import ServiceDefinition
 from iostudy.study.targets.directories import DirectoryTarget
-from iostudy.workloads.native import dfsio
+from iostudy_hadoop.native import dfsio
 from iostudy_hadoop.spec import ClusterSpec
 from iostudy_hadoop.study.target import HdfsTarget
 

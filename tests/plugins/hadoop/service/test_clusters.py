@@ -25,10 +25,10 @@ from iostudy.study.targets.target import Target
 from iostudy.units import MIB
 from iostudy.workloads import catalog
 from iostudy.workloads.measurement import BYTES, Measurement
-from iostudy.workloads.native import dfsio
 from iostudy.workloads.workload import Place, Workload
 from iostudy_hadoop import native_library
 from iostudy_hadoop.client import Client
+from iostudy_hadoop.native import dfsio
 from iostudy_hadoop.service.clusters import ClusterRequest, needs_restarts
 from iostudy_hadoop.spec import ClusterSpec
 from iostudy_hadoop.study.target import HdfsTarget

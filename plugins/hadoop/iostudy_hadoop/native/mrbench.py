@@ -20,11 +20,11 @@ from iostudy.workloads.definition import Figure, WorkloadDefinition, fixed_figur
 from iostudy.workloads.file_removal import empty, remove
 from iostudy.workloads.measurement import Histogram, Measurement
 from iostudy.workloads.native.latency import histogram_readings, latency_figures, merge_buckets
-from iostudy.workloads.native.mrbench_job import INPUT, JobTimes, MrBenchJob, Shape
-from iostudy.workloads.native.mrbench_task import COMMIT, CREATE, READ
 from iostudy.workloads.option_types import Count, Options
 from iostudy.workloads.tick import Tick, continue_run
 from iostudy.workloads.workload import Place, Workload
+from iostudy_hadoop.native.mrbench_job import INPUT, JobTimes, MrBenchJob, Shape
+from iostudy_hadoop.native.mrbench_task import COMMIT, CREATE, READ
 
 _BLOCK_BYTES = 4096
 _OTHER_BLOCKS = 16

@@ -17,25 +17,25 @@ from iostudy.errors import WorkloadError
 from iostudy.workloads.core_errors import translate_core_errors
 from iostudy.workloads.definition import Figure, SerialResource, WorkloadDefinition
 from iostudy.workloads.measurement import Measurement
-from iostudy.workloads.native.edit_logs import (
-    NO_LOG,
-    READ_ONLY_OPERATIONS,
-    EditLogs,
-    NamespaceOptions,
-    opens_per_create,
-    rate_figures,
-)
 from iostudy.workloads.native.latency import compact_histogram, latency_figures, latency_readings
 from iostudy.workloads.native.steady import (
     NativeMeter,
     NativeSteadyRun,
-    operation_readings,
     window_names,
 )
 from iostudy.workloads.option_types import MAX_COUNT, SIZE_FORM, Seconds
 from iostudy.workloads.tick import Tick
 from iostudy.workloads.windows import SteadyRun
 from iostudy.workloads.workload import Place, Workload
+from iostudy_hadoop.native.edit_logs import (
+    NO_LOG,
+    READ_ONLY_OPERATIONS,
+    EditLogs,
+    NamespaceOptions,
+    opens_per_create,
+    operation_readings,
+    rate_figures,
+)
 
 _FOLDER = "nnthroughput"
 _DOING = "to serve a namespace with its edit log"

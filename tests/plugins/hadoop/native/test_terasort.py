@@ -227,7 +227,7 @@ def test_full_disk_is_reported_and_space_is_freed(full, tmp_path):
 MEASURE = """
 import sys
 from pathlib import Path
-from iostudy.workloads.native import terasort
+from iostudy_hadoop.native import terasort
 from iostudy.workloads.workload import Place
 
 def kilobytes(name):

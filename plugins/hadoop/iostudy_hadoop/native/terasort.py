@@ -20,12 +20,13 @@ from iostudy.errors import WorkloadError
 from iostudy.workloads import open_file_limit
 from iostudy.workloads.core_errors import translate_core_errors
 from iostudy.workloads.definition import Figure, WorkloadDefinition, fixed_figures
-from iostudy.workloads.directories import Directories, refuse_unfit
+from iostudy.workloads.directories import refuse_unfit
 from iostudy.workloads.file_removal import remove
 from iostudy.workloads.measurement import BYTES, Histogram, Measurement
 from iostudy.workloads.native.latency import compact_histogram, latency_figures, latency_readings
-from iostudy.workloads.option_types import Count, Memory, Options
+from iostudy.workloads.option_types import Count, Options
 from iostudy.workloads.workload import Place, Workload
+from iostudy_hadoop.native.option_types import Directories, Memory
 
 INPUT, OUTPUT = "tera-in", "tera-out"
 """Folders of the unsorted and the sorted rows."""

@@ -12,9 +12,11 @@ from typing import Annotated, Literal, get_args
 from pydantic import AfterValidator, Field
 
 from iostudy import units
+from iostudy._native import IoStats
 from iostudy.workloads.definition import Figure
 from iostudy.workloads.directories import find_disk, own_folders, refuse_unfit
 from iostudy.workloads.file_removal import remove
+from iostudy.workloads.native.steady import window_percentiles
 from iostudy.workloads.option_types import Count, Options, TextList, at_most
 from iostudy.workloads.workload import Place
 
@@ -53,6 +55,19 @@ def opens_per_create(rates: Mapping[str, float]) -> dict[str, float]:
     if not {"open_rate", "create_rate"} <= rates.keys():
         return {}
     return {OPENS_PER_CREATE.name: rates["open_rate"] / rates["create_rate"]}
+
+
+def operation_readings(
+    operations: Sequence[str], stats: Sequence[IoStats], seconds: float
+) -> dict[str, float]:
+    """Rates and percentiles of single operations, in the order of their counts."""
+    by_name = dict(zip(operations, stats, strict=True))
+    counts = {name: each.latencies.count for name, each in by_name.items()}
+    readings = {"rate": sum(counts.values()) / seconds}
+    readings |= {f"{name}_rate": count / seconds for name, count in counts.items()}
+    for name, each in by_name.items():
+        readings |= window_percentiles(each.latencies, f"{name}_latency")
+    return readings
 
 
 def _is_elsewhere(log: str) -> bool:

@@ -15,8 +15,8 @@ from pydantic import ValidationError
 from iostudy import _native
 from iostudy.errors import WorkloadError, WorkloadStoppedError
 from iostudy.workloads import catalog
-from iostudy.workloads.native import events
 from iostudy.workloads.workload import Place
+from iostudy_hep import events
 from tests.cli.program import Program
 
 SMALL = {"jobs": 3, "events": 4, "event_size": "64KiB", "reads": 5, "compute": "2ms"}

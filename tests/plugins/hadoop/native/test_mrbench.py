@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from iostudy.errors import WorkloadError, WorkloadStoppedError
-from iostudy.workloads.native import mrbench, mrbench_job, mrbench_task
-from iostudy.workloads.native.mrbench import MrbenchOptions
 from iostudy.workloads.workload import Place
+from iostudy_hadoop.native import mrbench, mrbench_job, mrbench_task
+from iostudy_hadoop.native.mrbench import MrbenchOptions
 
 pytestmark = pytest.mark.child
 

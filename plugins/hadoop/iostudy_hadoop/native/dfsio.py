@@ -3,37 +3,28 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+import os
+import statistics
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from iostudy._native import IoStats, Truncation
+from iostudy._native import IoStats, JobResult, Truncation
 from iostudy.job import JobSpec, Order
-from iostudy.workloads.core_errors import translate_core_errors
-from iostudy.workloads.definition import Figure, WorkloadDefinition
+from iostudy.workloads.core_errors import io_error, translate_core_errors
+from iostudy.workloads.definition import Figure, WorkloadDefinition, fixed_figures
 from iostudy.workloads.file_removal import remove
-from iostudy.workloads.measurement import AGGREGATE, BYTES, Measurement
-from iostudy.workloads.native.dfsio_options import (
-    DfsioFiles,
-    DfsioOptions,
-    DfsioSkipOptions,
-    DfsioTruncateOptions,
-    DfsioWriteOptions,
-)
+from iostudy.workloads.measurement import AGGREGATE, BYTES, EXEC_TIME, Measurement
 from iostudy.workloads.native.job_files import (
     build_write_job,
-    cut_back,
     require_present,
     run_job,
     write_files,
 )
-from iostudy.workloads.native.latency import compact_histogram, latency_readings
+from iostudy.workloads.native.latency import compact_histogram, latency_figures, latency_readings
 from iostudy.workloads.native.rates import (
-    MOVING,
-    TRUNCATING,
     Direction,
-    compute_readings,
     mib_per_second,
     tally,
 )
@@ -46,6 +37,13 @@ from iostudy.workloads.native.steady import (
 )
 from iostudy.workloads.windows import SteadyRun
 from iostudy.workloads.workload import Place, Workload
+from iostudy_hadoop.native.dfsio_options import (
+    DfsioFiles,
+    DfsioOptions,
+    DfsioSkipOptions,
+    DfsioTruncateOptions,
+    DfsioWriteOptions,
+)
 
 SOURCE = "Apache Hadoop, org.apache.hadoop.fs.TestDFSIO (hadoop-mapreduce-client-jobclient)"
 
@@ -143,7 +141,7 @@ class DfsioAppend(Dfsio):
 
     def reset(self, place: Place) -> None:
         """Cut off what the trial before has appended."""
-        cut_back(self.paths(place), self.options.size, place.directory)
+        _cut_back(self.paths(place), self.options.size, place.directory)
 
     def run(self, place: Place) -> Measurement:
         """Append to all files once."""
@@ -265,6 +263,51 @@ def _measured(spec: JobSpec, place: Place, direction: Direction) -> Measurement:
     return Measurement(figures, {direction: compact_histogram(latencies)})
 
 
+def _cut_back(paths: Iterable[Path], size: int, where: Path) -> None:
+    """Cut files off at the size they had before something was appended."""
+    for path in paths:
+        try:
+            if path.stat().st_size > size:
+                os.truncate(path, size)
+        except OSError as error:
+            raise io_error("to cut off what was appended", error, where) from error
+
+
+def compute_readings(file_bytes: int, result: JobResult) -> dict[str, float]:
+    """Return TestDFSIO's figures for files of which so many bytes each were processed."""
+    seconds = result.thread_seconds
+    rates = [mib_per_second(file_bytes, each) for each in seconds]
+    mean = statistics.fmean(rates)
+    return {
+        "throughput": mib_per_second(file_bytes * len(seconds), math.fsum(seconds)),
+        "average_io_rate": mean,
+        "io_rate_stddev": statistics.pstdev(rates, mean),
+        EXEC_TIME: result.wall_seconds,
+    }
+
+
+def _figures(of: str) -> tuple[Figure, ...]:
+    """Return the figures of TestDFSIO; ``of`` names the bytes."""
+    return (
+        Figure("throughput", "MiB/s", f"MiB {of} over the sum of the files' times", True),
+        Figure("average_io_rate", "MiB/s", f"mean over files of MiB {of} over time", True),
+        Figure("io_rate_stddev", "MiB/s", "standard deviation of the files' rates", False),
+        Figure(EXEC_TIME, "s", "from first start to last end", False),
+    )
+
+
+_MOVING = fixed_figures(
+    Figure(AGGREGATE, "MiB/s", "all bytes over the time from first start to last end", True),
+    *_figures("moved"),
+    Figure(BYTES, "B", "bytes moved", True),
+    *latency_figures("a record: its system call, with making its data or verifying it"),
+)
+_TRUNCATING = fixed_figures(
+    Figure("truncates", "op/s", "files over the time from first start to last end", True),
+    *_figures("cut off"),
+    *latency_figures("a file: open, ftruncate(2), fsync if it is on, and close"),
+)
+
 _LEAVES_OUT = (
     "HDFS with its replication, checksums, network and JVM, and the start of map tasks; "
     "-compression, which takes processor time of the client (compressible gives data that "
@@ -281,7 +324,7 @@ def _definition(
     differs: str = "",
     steady_when: str = "",
     can_be_simulated: bool = True,
-    figures: Callable[[Any], tuple[Figure, ...]] = MOVING,
+    figures: Callable[[Any], tuple[Figure, ...]] = _MOVING,
 ) -> WorkloadDefinition:
     return WorkloadDefinition(
         name=f"dfsio-{name}",
@@ -293,7 +336,7 @@ def _definition(
         example={"files": 2, "size": "64MiB"},
         make=make,
         concurrency_options=("files",),
-        ticks_bytes=figures is MOVING,
+        ticks_bytes=figures is _MOVING,
         steady_when=steady_when,
         can_be_simulated=can_be_simulated,
         window_figures=lambda options: window_names(figures(options), AGGREGATE),
@@ -363,7 +406,7 @@ TRUNCATE = _definition(
     DfsioTruncateOptions,
     DfsioTruncate,
     differs="the recovery of a file's last block, which HDFS does after cutting within one",
-    figures=TRUNCATING,
+    figures=_TRUNCATING,
     can_be_simulated=False,
 )
 

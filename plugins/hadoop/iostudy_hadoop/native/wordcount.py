@@ -18,12 +18,13 @@ from iostudy.durable import replace_whole
 from iostudy.errors import UsageError, WorkloadError
 from iostudy.workloads.core_errors import translate_core_errors
 from iostudy.workloads.definition import Figure, WorkloadDefinition
-from iostudy.workloads.directories import Directories, absolute, refuse_unfit
+from iostudy.workloads.directories import absolute, refuse_unfit
 from iostudy.workloads.file_removal import remove
 from iostudy.workloads.measurement import BYTES, Measurement
 from iostudy.workloads.native.latency import compact_histogram, latency_figures, latency_readings
-from iostudy.workloads.option_types import Count, Memory, Options, Size, TextList, at_most
+from iostudy.workloads.option_types import Count, Options, Size, TextList, at_most
 from iostudy.workloads.workload import Place, Workload
+from iostudy_hadoop.native.option_types import Directories, Memory
 
 _TEXT, _OUTPUT, _MADE = "words-in", "words-out", "words-made.json"
 

@@ -16,8 +16,8 @@ from typing import NamedTuple
 
 from iostudy.account import Account, act_as_process
 from iostudy.errors import WorkloadError
-from iostudy.workloads.native import mrbench_task
-from iostudy.workloads.native.mrbench_task import (
+from iostudy_hadoop.native import mrbench_task
+from iostudy_hadoop.native.mrbench_task import (
     JOB,
     MAP,
     REDUCE,

@@ -10,12 +10,12 @@ from dataclasses import replace
 
 import pytest
 from pydantic import ValidationError
+from tests.fixtures_loop import loop_disk
 
 from iostudy.errors import TargetError, WorkloadError, WorkloadStoppedError
-from iostudy.workloads.native import nnthroughput
 from iostudy.workloads.option_text import format_options
 from iostudy.workloads.workload import Place
-from tests.fixtures_loop import loop_disk
+from iostudy_hadoop.native import nnthroughput
 
 MIB = 1 << 20
 EVERYTHING = ("create", "open", "file-status", "mkdirs", "rename", "delete")
@@ -51,7 +51,7 @@ def test_incomplete_log_is_found_after_the_run(place):
 PEAKS = """\
 import sys
 from pathlib import Path
-from iostudy.workloads.native import nnthroughput
+from iostudy_hadoop.native import nnthroughput
 from iostudy.workloads.workload import Place
 
 def peak_kib():

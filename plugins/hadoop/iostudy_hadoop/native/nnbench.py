@@ -20,12 +20,12 @@ from iostudy.workloads.native.latency import compact_histogram, latency_figures,
 from iostudy.workloads.native.steady import (
     NativeMeter,
     NativeSteadyRun,
-    operation_readings,
     window_names,
 )
 from iostudy.workloads.option_types import SIZE_FORM, Count, Options, TextList
 from iostudy.workloads.windows import SteadyRun
 from iostudy.workloads.workload import Place, Workload
+from iostudy_hadoop.native.edit_logs import operation_readings
 
 Operation = Literal[
     "create_write", "open_read", "stat", "list", "rename", "delete", "mkdir", "rmdir"

@@ -1,0 +1,1 @@
+"""Hadoop's benchmarks on plain directories, by the native engine of iostudy."""

@@ -1,0 +1,1 @@
+"""Tests of the native forms of Hadoop's benchmarks."""
