@@ -70,7 +70,7 @@ def test_a_study_runs_and_is_reported_without_any_extra(tmp_path: Path):
     study.write_text(
         f"question: q?\ntarget: {tmp_path}\n"
         "factors: {workload.record_size: [1MiB, 64KiB]}\n"
-        "workloads: [dfsio-read: {files: 1, size: 1MiB}]\n"
+        "workloads: [io: {label: file-reads, files: 1, size: 1MiB}]\n"
         "decide: {blocks: [3, 3]}\n"
     )
     if not library_path().is_file():

@@ -198,8 +198,25 @@ def test_only_plugins_in_the_folder_of_the_core_are_used(other_installation):
 
 
 @pytest.mark.child
-@pytest.mark.parametrize("study", ["read-ahead", "noatime-and-limits-screening"])
-def test_a_study_file_with_a_section_of_a_missing_plugin_names_what_to_install(
-    other_installation, study
-):
-    assert "pip install 'iostudy[search]'" in run(other_installation, "check", study)
+@pytest.mark.parametrize("section", ["search: {budget: 2h}", "design: full"])
+def test_a_section_of_a_missing_plugin_names_what_to_install(other_installation, section, tmp_path):
+    (tmp_path / "study.yaml").write_text(
+        f"question: Which?\ntarget: .\n{section}\nworkloads: [io]\n"
+    )
+    printed = run(other_installation, "check", "study.yaml", where=tmp_path)
+    assert "pip install 'iostudy[search]'" in printed
+
+
+@pytest.mark.child
+@pytest.mark.parametrize(
+    ("command", "name"),
+    [
+        (("bench", "terasort"), "hadoop"),
+        (("bench", "dfsio-read"), "hadoop"),
+        (("check", "schedulers-native-smoke"), "hadoop"),
+        (("bench", "events"), "hep"),
+        (("check", "hep-events"), "hep"),
+    ],
+)
+def test_a_benchmark_of_a_missing_plugin_names_what_to_install(other_installation, command, name):
+    assert f"pip install 'iostudy[{name}]'" in run(other_installation, *command)

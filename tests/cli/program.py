@@ -23,7 +23,7 @@ question: Which?
 target: {loopback: {size: 64MiB}}
 factors: {block.scheduler: [none, bfq]}
 workloads:
-  - dfsio-write: {files: 2, size: 4MiB}
+  - io: {label: file-writes, operation: write, files: 2, size: 4MiB}
 decide: {margin: 3%, risk: 5%, blocks: [5, BLOCKS]}
 """
 HANG_GUARD_SECONDS = 120

@@ -28,10 +28,10 @@ from iostudy.telemetry.samples import Samples
 from iostudy.telemetry.summary import BlockRequests, Requests, TelemetrySummary
 from iostudy.workloads.definition import Figure, fixed_figures
 from iostudy.workloads.measurement import Part
+from iostudy.workloads.native.io import IO
 from iostudy.workloads.native.latency import merge_buckets
 from iostudy.workloads.option_types import Options
 from iostudy.workloads.tick import continue_run
-from iostudy_hadoop.native import dfsio
 from tests.json_schema import assert_conforms
 from tests.report.parted import JOBS, cells
 from tests.workloads.test_latency import BUCKETS
@@ -46,7 +46,7 @@ class NestedOptions(Options):
     numbers: dict[str, int] = Field({}, description="numbers by name")
 
 
-NESTED = replace(dfsio.READ, name="nested", options=NestedOptions)
+NESTED = replace(IO, name="nested", options=NestedOptions)
 RATE = Figure("rate", "KiB/s", "bytes over time of this part", True)
 
 
@@ -88,7 +88,7 @@ def test_option_error_names_its_place(given, words):
 
 
 def sign(lines, times, **changed):
-    definition = replace(dfsio.WRITE, **{"ticks_bytes": True, **changed})
+    definition = replace(IO, **{"ticks_bytes": True, **changed})
     return ProgressLine(definition, lines.append, iter(times).__next__)
 
 
@@ -96,7 +96,7 @@ def test_progress_and_rate_are_shown_a_few_times_a_second():
     lines = []
     shown = sign(lines, [0.0, 0.1, 0.15, 2.0])
     assert all(shown.tick(done) for done in (0, 1 << 20, 1 << 30))
-    assert lines == ["dfsio-write: 100 ms", "dfsio-write: 2.0 s, 1.00 GiB, 512 MiB/s"]
+    assert lines == ["io: 100 ms", "io: 2.0 s, 1.00 GiB, 512 MiB/s"]
 
 
 def test_a_phase_that_begins_counts_anew():
@@ -104,18 +104,18 @@ def test_a_phase_that_begins_counts_anew():
     shown = sign(lines, [0.0, 10.0, 10.5, 11.5])
     for done in (1 << 30, 0, 1 << 20):
         shown.tick(done)
-    assert lines[-1] == "dfsio-write: 1.0 s, 1.00 MiB, 1.00 MiB/s"
+    assert lines[-1] == "io: 1.0 s, 1.00 MiB, 1.00 MiB/s"
 
 
 def test_counts_other_than_bytes_have_no_byte_unit():
     lines = []
     shown = sign(lines, [0.0, 2.0], ticks_bytes=False)
     shown.tick(3000)
-    assert lines == ["dfsio-write: 2.0 s, 3000 done, 1500 per second"]
+    assert lines == ["io: 2.0 s, 3000 done, 1500 per second"]
 
 
 def test_off_a_terminal_nothing_is_shown(capsys):
-    with show_progress(dfsio.WRITE) as tick:
+    with show_progress(IO) as tick:
         assert tick is continue_run
     assert capsys.readouterr() == ("", "")
 
@@ -123,10 +123,10 @@ def test_off_a_terminal_nothing_is_shown(capsys):
 def test_progress_line_is_cleared_at_the_end(monkeypatch, capsys):
     console = Console(stderr=True, force_terminal=True, force_interactive=True, width=60)
     monkeypatch.setattr("iostudy.cli.bench.view.err", console)
-    with show_progress(replace(dfsio.WRITE, ticks_bytes=True)) as tick:
+    with show_progress(replace(IO, ticks_bytes=True)) as tick:
         assert tick(1 << 20)
     captured = capsys.readouterr()
-    assert "dfsio-write: " in captured.err
+    assert "io: " in captured.err
     assert "1.00 MiB" in captured.err
     assert captured.err.endswith("\x1b[2K")
     assert captured.out == ""
@@ -135,7 +135,7 @@ def test_progress_line_is_cleared_at_the_end(monkeypatch, capsys):
 def result(parts=()) -> TrialResult:
     histogram = ((0.4, 1), (10.0, 98), (1000.0, 1))
     return TrialResult(
-        figures={"aggregate": 512.0, "bytes": 67108864.0},
+        figures={"bandwidth": 512.0, "bytes": 67108864.0},
         settings={},
         telemetry=Telemetry(
             TelemetrySummary(1.0, {"sda": {"wkB/s": 1024.0}}, {}), Samples(np.zeros(2), {})
@@ -148,8 +148,8 @@ def result(parts=()) -> TrialResult:
     )
 
 
-PARTED = replace(dfsio.WRITE, part_figures=fixed_figures(RATE))
-OPTIONS = dfsio.WRITE.options()
+PARTED = replace(IO, part_figures=fixed_figures(RATE))
+OPTIONS = IO.options(operation="write")
 EVIDENCE = Evidence("%util", "sda", 99.0, "%", "busy 99 % of the time")
 LIMITED = Diagnosis((Finding(Bottleneck.DEVICE, "sda", 99.0, Confidence.HIGH, (EVIDENCE,)),))
 
@@ -201,14 +201,14 @@ def test_other_parts_have_a_line_each(capsys):
     assert ["7", "107"] in lines
 
 
-def as_json(of, definition=dfsio.WRITE):
+def as_json(of, definition=IO):
     document = build_document(definition, OPTIONS, of, LIMITED).model_dump(mode="json")
     return json.loads(json.dumps(document))
 
 
 def test_json_contains_all_values():
     document = as_json(result(JOBS), PARTED)
-    assert document["figures"]["aggregate"] == {"value": 512.0, "unit": "MiB/s"}
+    assert document["figures"]["bandwidth"] == {"value": 512.0, "unit": "MiB/s"}
     assert list(document["latencies_us"]) == ["write"]
     assert document["latencies_us"]["write"]["percentiles"]["p99.9"] == 1000.0
     assert document["latencies_us"]["write"]["histogram"][0] == [0.4, 1]
@@ -229,9 +229,9 @@ def test_the_document_has_the_form_of_the_schema(lacking):
 
 
 def test_a_figure_without_a_bound_is_null():
-    unbound = replace(result(), figures={"aggregate": math.inf}, phases={"run": math.nan})
+    unbound = replace(result(), figures={"bandwidth": math.inf}, phases={"run": math.nan})
     document = as_json(unbound)
-    assert document["figures"]["aggregate"] == {"value": None, "unit": "MiB/s"}
+    assert document["figures"]["bandwidth"] == {"value": None, "unit": "MiB/s"}
     assert document["phases_seconds"] == {"run": None}
 
 
@@ -271,7 +271,7 @@ def with_requests(requests: BlockRequests) -> TrialResult:
 
 
 def test_requests_of_the_block_layer_are_printed_with_what_was_lost(capsys):
-    print_result(dfsio.WRITE, OPTIONS, with_requests(REQUESTS), LIMITED)
+    print_result(IO, OPTIONS, with_requests(REQUESTS), LIMITED)
     captured = capsys.readouterr()
     lines = [line.split() for line in captured.out.splitlines()]
     assert ["sda", "read", "91.5", "64.0", "128", "128", "240", "240"] in lines
@@ -283,7 +283,7 @@ def test_requests_of_the_block_layer_are_printed_with_what_was_lost(capsys):
 
 
 def test_missing_requests_are_reported(capsys):
-    print_result(dfsio.WRITE, OPTIONS, with_requests(BlockRequests({}, 0, 0, 0, 0.0)), LIMITED)
+    print_result(IO, OPTIONS, with_requests(BlockRequests({}, 0, 0, 0, 0.0)), LIMITED)
     captured = capsys.readouterr()
     assert "requests of" not in captured.out
     assert "note: no request was recorded" in captured.err

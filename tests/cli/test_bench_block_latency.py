@@ -44,7 +44,18 @@ def records(instance: Path) -> bool:
 def test_requests_of_every_disk_below_are_reported_and_nothing_is_left(
     tracing: Path, loop: str, place: Path, program: Program
 ) -> None:
-    bench = ("bench", "dfsio-write", "--target", str(place), "-o", "files=1", "-o", "size=8MiB")
+    bench = (
+        "bench",
+        "io",
+        "-o",
+        "operation=write",
+        "--target",
+        str(place),
+        "-o",
+        "files=1",
+        "-o",
+        "size=8MiB",
+    )
     done = program(*bench, "--block-latency", "--json")
     assert done.returncode == 0, done.stderr
     document = json.loads(done.stdout)
@@ -57,7 +68,7 @@ def test_requests_of_every_disk_below_are_reported_and_nothing_is_left(
 
 
 def test_missing_requirement_fails_before_the_run(program: Program) -> None:
-    bench = ("bench", "dfsio-write", "--target", "/dev/shm", "--block-latency")
+    bench = ("bench", "io", "-o", "operation=write", "--target", "/dev/shm", "--block-latency")
     done = program(*bench)
     assert done.returncode == 2
     assert "no block device below the target" in done.stderr

@@ -17,7 +17,7 @@ OPTIONS = """\
 question: Which?
 target: .
 factors: {workload.record_size: [1MiB, 64KiB]}
-workloads: [{dfsio-read: {files: 1, size: 1MiB}}]
+workloads: [{io: {label: file-reads, files: 1, size: 1MiB}}]
 """
 
 
@@ -41,7 +41,7 @@ def test_valid_study_is_summarized(program):
         "trials 10 to 60 space 1.00 MiB of files at most written 5.00 MiB to 30.0 MiB in all"
         in output
     )
-    assert "workload dfsio-read: files=1, size=1MiB, and defaults" in output
+    assert "workload file-reads: files=1, size=1MiB, and defaults" in output
     assert [path.name for path in program.folder.iterdir()] == ["study.yaml"]
 
 
@@ -53,8 +53,8 @@ def test_fixed_length_study_has_no_range_of_blocks(program):
 
 
 def test_declared_weights_are_printed(program):
-    program.write(OPTIONS + "decide: {weights: {dfsio-read: 2.5}}\n")
-    assert "weight dfsio-read: 2.5" in " ".join(
+    program.write(OPTIONS + "decide: {weights: {file-reads: 2.5}}\n")
+    assert "weight file-reads: 2.5" in " ".join(
         program("check", "study.yaml", "--full").stdout.split()
     )
 
@@ -84,14 +84,14 @@ def test_load_is_printed_once_and_trials_are_counted_per_level(program):
     loaded = OPTIONS.replace("files: 1, ", "") + "load: {workload.files: [1, 3]}\n"
     program.write(loaded + "decide: {blocks: [3, 3]}\n")
     output = " ".join(program("check", "study.yaml", "--full").stdout.split())
-    assert "workload dfsio-read: size=1MiB, and defaults load files of 1, 3;" in output
+    assert "workload file-reads: size=1MiB, and defaults load files of 1, 3;" in output
     assert "blocks 3 of each workload at each load;" in output
     assert "trials 12 space 3.00 MiB of files at most written 12.0 MiB in all" in output
 
 
 def test_only_timed_workloads_have_a_time_estimate(program):
     io = "{label: timed, size: 1MiB, duration: 10s, ramp: 5s}"
-    mixed = "{workloads: {a: dfsio-read, b: {dfsio-read: {size: 1MiB}}}}"
+    mixed = "{workloads: {a: io, b: {io: {size: 1MiB}}}}"
     program.write(f"""\
 question: Which?
 target: .
@@ -103,7 +103,7 @@ decide: {{blocks: [3, 3]}}
     assert "time 1 min 30 s, if the storage moves 500 MiB/s; no estimate for" in output
     assert "no estimate for command, mix" in output
     assert "timed: io with size=1MiB, duration=10s, ramp=5s, and defaults" in output
-    assert "mix: workloads={a: {dfsio-read: {}}, b: {dfsio-read: {size: 1MiB}}}, and" in output
+    assert "mix: workloads={a: {io: {}}, b: {io: {size: 1MiB}}}, and" in output
 
 
 def test_named_configurations_are_printed(program):
@@ -206,7 +206,7 @@ factors:
   workload.direct: [false, true]
   workload.record_size: [1MiB, 64KiB]
   workload.files: [2, 4]
-workloads: [dfsio-write]
+workloads: [{io: {label: file-writes, operation: write}}]
 design: {kind: plackett-burman, fold_over: false}
 """
     program.write(text)
@@ -223,7 +223,7 @@ WARNED = """\
 question: Which?
 target: .
 factors: {FACTORS}
-workloads: [{dfsio-read: {files: 1, size: 1M, direct: DIRECT}}]
+workloads: [{io: {label: file-reads, files: 1, size: 1M, direct: DIRECT}}]
 """
 
 
@@ -255,7 +255,7 @@ def test_levels_that_do_not_do_what_they_say_are_warned_of(program, loop):
     assert "exceeds the limit with mq-deadline of loop" in excess
     read_ahead = f"block.read_ahead_kb: {{levels: [0, 128], {on}}}"
     (direct,) = warned(program, read_ahead)
-    assert "no effect on dfsio-read" in direct
+    assert "no effect on file-reads" in direct
     assert warned(program, read_ahead, direct="false") == []
 
 
@@ -289,7 +289,7 @@ def test_a_sysctl_that_the_kernel_lacks_is_refused_on_every_target(program, targ
 
 def test_levels_of_several_parts_and_scripts_are_readable(program):
     text = OPTIONS.replace("workload.record_size: [1MiB, 64KiB]", ENVIRONMENTS)
-    program.write(text.replace("{dfsio-read: {files: 1, size: 1MiB}}", SCRIPT))
+    program.write(text.replace("{io: {label: file-reads, files: 1, size: 1MiB}}", SCRIPT))
     done = program("check", "study.yaml", "--full")
     assert done.returncode == 0, done.stderr
     lines = [" ".join(line.split()) for line in done.stdout.splitlines()]
@@ -310,15 +310,18 @@ def test_json_has_the_effort_in_bytes_and_seconds(program):
 @pytest.mark.parametrize(
     ("workload", "peak", "written"),
     [
-        ("dfsio-read: {files: 2, size: 1MiB}", "2.00 MiB", "10.0 MiB"),
-        ("dfsio-write: {files: 2, size: 1MiB}", "2.00 MiB", "20.0 MiB"),
-        ("dfsio-append: {files: 2, size: 1MiB}", "4.00 MiB", "30.0 MiB"),
+        ("io: {label: file-reads, files: 2, size: 1MiB}", "2.00 MiB", "10.0 MiB"),
+        (
+            "io: {label: file-writes, operation: write, files: 2, size: 1MiB}",
+            "2.00 MiB",
+            "20.0 MiB",
+        ),
     ],
 )
 def test_data_of_a_block_are_written_once_and_those_of_a_trial_each_time(
     program, workload, peak, written
 ):
-    text = OPTIONS.replace("dfsio-read: {files: 1, size: 1MiB}", workload)
+    text = OPTIONS.replace("io: {label: file-reads, files: 1, size: 1MiB}", workload)
     program.write(text + "decide: {blocks: [5, 5]}\n")
     output = " ".join(program("check", "study.yaml", "--full").stdout.split())
     assert f"space {peak} of files at most written {written} in all" in output
@@ -327,7 +330,7 @@ def test_data_of_a_block_are_written_once_and_those_of_a_trial_each_time(
 @pytest.mark.parametrize("command", ["check", "run"])
 def test_all_missing_programs_are_named_at_once_before_anything_else(program, command):
     many = "{command: {label: a, run: no-such-a}}, {command: {label: b, run: no-such-b}}"
-    text = OPTIONS.replace("{dfsio-read: {files: 1, size: 1MiB}}", many)
+    text = OPTIONS.replace("{io: {label: file-reads, files: 1, size: 1MiB}}", many)
     text = text.replace("workload.record_size: [1MiB, 64KiB]", "vm.swappiness: [10, 60]")
     program.write(text)
     done = program(command, "study.yaml")

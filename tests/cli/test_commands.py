@@ -13,7 +13,7 @@ WITHOUT_ROOT = """\
 question: Which?
 target: .
 factors: {workload.record_size: [1MiB, 64KiB]}
-workloads: [{dfsio-read: {files: 1, size: 1MiB}}]
+workloads: [{io: {label: file-reads, files: 1, size: 1MiB}}]
 decide: {margin: 99%, risk: 49%, blocks: [3, 4]}
 """
 
@@ -32,7 +32,7 @@ def test_study_reports_its_results_in_every_format(program):
     done = program.run_study("--seed", "7")
     assert done.returncode == 0, done.stderr
     assert "1MiB" in done.stdout
-    assert "dfsio-read" in done.stdout
+    assert "file-reads" in done.stdout
     assert "seed 7" in done.stderr
     assert {"report.html", "report.md", "report.json", "ledger.sqlite"} <= {
         path.name for path in program.out.iterdir()
@@ -51,7 +51,7 @@ def test_study_reports_its_results_in_every_format(program):
     drawn = program("report", "out", "--figures", "figures")
     assert (drawn.returncode, drawn.stdout) == (0, whole)
     assert "figures are in figures" in drawn.stderr
-    assert (program.folder / "figures/intervals-dfsio-read.svg").read_text().startswith("<svg")
+    assert (program.folder / "figures/intervals-file-reads.svg").read_text().startswith("<svg")
     refused = program("report", "out", "--figures", "study.yaml")
     assert (refused.returncode, refused.stdout) == (2, "")  # as --out: a usage error
     assert "not a directory" in refused.stderr.lower()
@@ -79,12 +79,12 @@ def test_verdict_sets_the_exit_code_only_on_request(program):
 
 
 def test_bench_prints_figures_with_units(program):
-    options = ["-o", "files=1", "-o", "size=1MiB"]
-    screen = program("bench", "dfsio-write", *options)
-    assert "aggregate " in screen.stdout
+    options = ["-o", "size=1MiB"]
+    screen = program("bench", "io", "-o", "operation=write", *options)
+    assert "bandwidth " in screen.stdout
     assert len(screen.stdout.splitlines()) <= 24
     assert all(len(line) <= 80 for line in screen.stdout.splitlines())
-    done = program("bench", "dfsio-write", *options, "--full")
+    done = program("bench", "io", "-o", "operation=write", *options, "--full")
     assert done.returncode == 0, done.stderr
     assert "MiB/s" in done.stdout
     assert re.search(r"bytes +1\.00 +MiB ", done.stdout)
@@ -92,10 +92,10 @@ def test_bench_prints_figures_with_units(program):
     assert re.search(r"write, up to us +share, %", done.stdout)
     limit = r"^(The bottleneck is unclear|.* was the bottleneck): "
     assert re.search(limit, done.stdout, re.MULTILINE)
-    document = json.loads(program("bench", "dfsio-read", *options, "--json").stdout)
+    document = json.loads(program("bench", "io", *options, "--json").stdout)
     assert document["latencies_us"]["read"]["percentiles"]["max"] > 0
     assert document["parts"] == []
-    assert document["figures"]["aggregate"]["unit"] == "MiB/s"
+    assert document["figures"]["bandwidth"]["unit"] == "MiB/s"
     assert document["figures"]["bytes"]["value"] == 1 << 20
     assert program.residue() == []
 
@@ -110,7 +110,7 @@ def test_catalogues(program, command):
 
 
 def test_defaults_of_workloads_are_written_as_in_a_study_file(program):
-    output = program("workloads", "dfsio-write").stdout
+    output = program("workloads", "io").stdout
     (line, *_) = [w for w in output.splitlines() if " size " in w]
     assert "256MiB" in line
 
@@ -154,14 +154,20 @@ def test_get_set_and_restore(program, loop):
         (("set", "block.scheduler"), "has no value"),
         (("set", "block.scheduler=fast"), "none, mq-deadline"),
         (("set", "block.read_ahead_kb=-1"), "0 to 1048576"),
-        (("workloads", "dfsio-wirte"), "did you mean dfsio-write?"),
-        (("bench", "dfsio-wirte"), "did you mean dfsio-write?"),
-        (("bench", "dfsio-write", "-o", "size=1 gigabyte"), "not a size"),
-        (("bench", "dfsio-write", "-o", "sise=1GiB"), "the options are files, size"),
-        (("bench", "dfsio-write", "-o", "files"), "has no value"),
-        (("bench", "dfsio-write", "--target", "/no/such/place"), "does not exist"),
-        (("bench", "dfsio-write", "-o", "siz=1MiB"), "siz: unknown option, did you mean size?"),
-        (("bench", "dfsio-write", "-o", "files=0"), "files: out of range; allowed: 1 or more"),
+        (("workloads", "iozne"), "did you mean iozone?"),
+        (("bench", "iozne"), "did you mean iozone?"),
+        (("bench", "io", "-o", "size=1 gigabyte"), "not a size"),
+        (("bench", "io", "-o", "sise=1GiB"), "the options are "),
+        (("bench", "io", "-o", "files"), "has no value"),
+        (("bench", "io", "--target", "/no/such/place"), "does not exist"),
+        (
+            ("bench", "io", "-o", "siz=1MiB"),
+            "siz: unknown option, did you mean size?",
+        ),
+        (
+            ("bench", "io", "-o", "files=0"),
+            "files: out of range; allowed: 1 or more",
+        ),
         (("report", "/no/such/place"), "found:  it does not exist"),
         (("run", "no-such-study"), "quickstart"),
         (("run", "quickstart", "--resume"), "there is none in results/"),

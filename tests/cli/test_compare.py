@@ -17,7 +17,7 @@ DIRECT = """\
 question: Which?
 target: .
 factors: {workload.record_size: [1MiB, 512KiB, 4KiB]}
-workloads: [{dfsio-read: {files: 1, size: 4MiB, direct: true}}]
+workloads: [{io: {label: file-reads, files: 1, size: 4MiB, direct: true}}]
 decide: {margin: 1%, risk: 20%, blocks: [10, 10]}
 """
 
@@ -79,7 +79,7 @@ ALONE = """\
 question: How fast?
 target: .
 factors: {workload.record_size: [1MiB]}
-workloads: [{dfsio-read: {files: 1, size: 4MiB}}]
+workloads: [{io: {label: file-reads, files: 1, size: 4MiB}}]
 decide: {margin: 5%, risk: 20%, blocks: [3, 3]}
 """
 

@@ -17,7 +17,7 @@ question: Which directory?
 target: {directories: {memory: MEMORY, served: SERVED}}
 factors: {target.directory: [memory, served]}
 workloads:
-  - dfsio-read: {files: 1, size: 1MiB}
+  - io: {label: file-reads, files: 1, size: 1MiB}
 decide: {margin: 3%, risk: 5%, blocks: BLOCKS}
 """
 

@@ -27,7 +27,7 @@ def test_the_first_word_is_a_command():
 @pytest.mark.all_plugins
 def test_names_of_workloads_studies_and_settings():
     assert set(complete(["bench", ""])) == set(workloads.names())
-    assert set(complete(["workloads", "tera"])) == {"teragen", "terasort", "teravalidate"}
+    assert set(complete(["workloads", "io"])) == {"io", "iozone"}
     assert set(complete(["run", ""])) == {*library.names(), FILES}
     assert set(complete(["get", "block.s"])) == {
         name for name in settings.names() if name.startswith("block.s")
@@ -38,7 +38,7 @@ def test_names_of_workloads_studies_and_settings():
 def test_options_and_their_values():
     assert "--fail-on" in complete(["run", "quickstart", "--"])
     assert set(complete(["run", "--fail-on", ""])) == {"worse", "inconclusive"}
-    assert "record_size=" in complete(["bench", "dfsio-read", "-o", "rec"])
+    assert "record_size=" in complete(["bench", "io", "-o", "rec"])
     assert set(complete(["run", "--out", ""])) == {FILES}
     assert complete(["schema", ""]) == {}
 
@@ -87,8 +87,8 @@ def test_bash_completes(path: str):
 @pytest.mark.parametrize(
     ("typed", "becomes"),
     [
-        ("bench dfsio-re\t", "bench dfsio-read"),
-        ("bench dfsio-read -o rec\t1MiB", "bench dfsio-read -o record_size=1MiB"),
+        ("bench ioz\t", "bench iozone"),
+        ("bench io -o rec\t1MiB", "bench io -o record_size=1MiB"),
         ("run --out own-fol\t", "run --out own-folder"),
     ],
 )
@@ -123,5 +123,5 @@ def test_fish_completes(path: str, tmp_path: Path):
         name for name in workloads.names() if name.startswith("dfs")
     }
     assert completed("check ")["quickstart"] == "ready-made study"
-    assert set(completed("bench dfsio-read -o rec")) == {"record_size="}
+    assert set(completed("bench io -o rec")) == {"record_size="}
     assert set(completed("run ow")) == {"own.yaml"}

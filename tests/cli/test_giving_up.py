@@ -25,7 +25,7 @@ LIMITED = """\
 question: Which?
 target: .
 factors: {workload.record_size: [1MiB, 64KiB]}
-workloads: [{dfsio-read: {files: 1, size: 16MiB}}]
+workloads: [{io: {label: file-reads, files: 1, size: 16MiB}}]
 decide: {margin: 99%, risk: 49%, blocks: [3, 3]}
 validity: {foreign_cpu: 1%, attempts: 1}
 """

@@ -40,10 +40,10 @@ def test_a_workload_of_simulations_is_refused(program):
 
 
 def test_comments_describe_the_host_and_the_choices(program):
-    done = program("init", "-", "--target", "loopback", "--workload", "dfsio-write")
+    done = program("init", "-", "--target", "loopback", "--workload", "io")
     comments = [line for line in done.stdout.splitlines() if line.startswith("#")]
     assert f"Linux {Path('/proc/sys/kernel/osrelease').read_text().strip()}" in comments[0]
-    for word in ("CPUs", "margin", "risk", "iostudy workloads dfsio-write"):
+    for word in ("CPUs", "margin", "risk", "iostudy workloads io"):
         assert any(word in line for line in comments)
     assert list(program.folder.iterdir()) == []
 
@@ -57,7 +57,7 @@ def test_a_device_in_use_is_refused(program):
         )
         if words[0].startswith("/dev/") and Path(words[0]).is_block_device()
     )
-    done = program("init", "mine.yaml", "--target", mounted, "--workload", "dfsio-read")
+    done = program("init", "mine.yaml", "--target", mounted, "--workload", "io")
     assert done.returncode == 2
     assert "a scratch device that is not in use" in done.stderr
     assert not (program.folder / "mine.yaml").exists()
@@ -65,7 +65,7 @@ def test_a_device_in_use_is_refused(program):
 
 def test_a_file_is_not_overwritten(program):
     program.write("mine: 1\n")
-    done = program("init", "--target", ".", "--workload", "dfsio-read")
+    done = program("init", "--target", ".", "--workload", "io")
     assert done.returncode == 2
     assert "study.yaml" in done.stderr
     assert (program.folder / "study.yaml").read_text() == "mine: 1\n"
@@ -73,7 +73,7 @@ def test_a_file_is_not_overwritten(program):
 
 def test_without_a_terminal_the_options_are_required(program, monkeypatch):
     monkeypatch.setattr("sys.stdin.isatty", lambda: False)
-    done = program("init", "--workload", "dfsio-read")
+    done = program("init", "--workload", "io")
     assert (done.returncode, "--target" in done.stderr) == (2, True)
     done = program("init", "--target", "loopback")
     assert (done.returncode, "--workload" in done.stderr) == (2, True)
@@ -99,22 +99,22 @@ def test_questions_have_defaults(program, monkeypatch):
 @pytest.mark.child
 def test_a_mistyped_answer_leads_to_the_question_again(program, monkeypatch):
     monkeypatch.setattr("sys.stdin.isatty", lambda: True)
-    answers = iter(["nowhere", ".", "dfsio-raed", "dfsio-read"])
+    answers = iter(["nowhere", ".", "iozne", "iozone"])
     prompted = typer.prompt.__globals__
     monkeypatch.setitem(prompted, "visible_prompt_func", lambda _: next(answers))
     done = program("init")
     assert done.returncode == 0, done.stderr
     assert "no such directory or device" in done.stderr
-    assert "did you mean dfsio-read" in done.stderr
-    assert "dfsio-read" in (program.folder / "study.yaml").read_text()
+    assert "did you mean iozone" in done.stderr
+    assert "iozone" in (program.folder / "study.yaml").read_text()
 
 
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (("--target", "nowhere", "--workload", "dfsio-read"), "no such directory or device"),
-        (("--target", "/dev/null", "--workload", "dfsio-read"), "another kind of file"),
-        (("--target", ".", "--workload", "dfsio-raed"), "dfsio-read"),
+        (("--target", "nowhere", "--workload", "io"), "no such directory or device"),
+        (("--target", "/dev/null", "--workload", "io"), "another kind of file"),
+        (("--target", ".", "--workload", "iozne"), "iozone"),
     ],
 )
 def test_a_wrong_answer_is_refused(program, arguments, words):

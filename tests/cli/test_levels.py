@@ -11,7 +11,7 @@ pytestmark = pytest.mark.root
 REST = """
 question: Which?
 target: {loopback: {size: 64MiB}}
-workloads: [{dfsio-write: {files: 1, size: 1MiB}}]
+workloads: [{io: {label: file-writes, operation: write, files: 1, size: 1MiB}}]
 decide: {margin: 90%, risk: 40%, blocks: [3, 3]}
 """
 

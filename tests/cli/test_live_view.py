@@ -216,10 +216,13 @@ def test_resumed_study_shows_what_is_known(tmp_path, monkeypatch):
 
 def test_given_up_workload_is_not_measuring(tmp_path, monkeypatch):
     monkeypatch.setattr("iostudy.execution.runner.time.sleep", lambda seconds: None)
-    text = LIMITED.replace("[dfsio-write]", "[dfsio-write, dfsio-read]")
+    text = LIMITED.replace(
+        "[{io: {label: file-writes, operation: write}}]",
+        "[{io: {label: file-writes, operation: write}}, {io: {label: file-reads}}]",
+    )
     script = {n: Disturbance(steal=0.9) for n in range(3)}
     _, frames = show(tmp_path, monkeypatch, text, FakeNode(noise=0.06, script=script))
-    assert re.search(r"^dfsio-\w+ .* given up ", frames[-1], re.MULTILINE)
+    assert re.search(r"^file-\w+ .* given up ", frames[-1], re.MULTILINE)
 
 
 def summary(seconds, **machine):

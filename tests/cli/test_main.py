@@ -19,7 +19,7 @@ OPTIONS = """\
 question: Which?
 target: PLACE
 factors: {workload.record_size: [1MiB, 64KiB]}
-workloads: [{dfsio-read: {files: 1, size: 1MiB}}]
+workloads: [{io: {label: file-reads, files: 1, size: 1MiB}}]
 """
 
 
@@ -33,7 +33,7 @@ workloads: [{dfsio-read: {files: 1, size: 1MiB}}]
         ("persist", TOO_LONG),
         ("doctor", TOO_LONG),
         ("get", "mount.atime", "--on", TOO_LONG),
-        ("bench", "dfsio-read", "--target", TOO_LONG),
+        ("bench", "io", "--target", TOO_LONG),
     ],
     ids=lambda arguments: arguments[0],
 )

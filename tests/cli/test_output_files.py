@@ -31,7 +31,7 @@ OTHER_PATHS = {
 }  # fmt: skip
 """Parameters with a path that is no file to write. A new one belongs here, or is an OutputFile."""
 LINES = {
-    "init.file": ("init", "{file}", "--target", ".", "--workload", "dfsio-read"),
+    "init.file": ("init", "{file}", "--target", ".", "--workload", "io"),
     "run.junit": ("run", "record-size", "--junit", "{file}"),
     "run.summary": ("run", "record-size", "--summary", "{file}"),
     "compare.junit": ("compare", "a", "b", "--junit", "{file}"),

@@ -11,7 +11,7 @@ def test_power_runs_the_baseline_twice_and_reports_detectable_effects(program):
     program.write(WITHOUT_ROOT)
     done = program("power", "study.yaml", "--blocks", "3", "--out", "out", "--budget", "1h")
     assert done.returncode == 0, done.stderr
-    assert "dfsio-read: noise " in done.stdout
+    assert "file-reads: noise " in done.stdout
     assert "1 h 00 min is enough for" in done.stdout
     report = json.loads((program.out / "report.json").read_text())
     assert {trial["configuration"] for trial in report["trials"]} == {"baseline", "the same again"}

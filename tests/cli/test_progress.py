@@ -20,13 +20,16 @@ TEXT = """
 question: Which?
 target: /tmp
 factors: {block.scheduler: [none, bfq]}
-workloads: [dfsio-write]
+workloads: [{io: {label: file-writes, operation: write}}]
 decide: {margin: 3%, risk: 5%, blocks: [5, 8]}
 """
 WIDE = TEXT.replace(
     "{block.scheduler: [none, bfq]}",
     "{block.scheduler: [none, bfq, kyber], block.read_ahead_kb: [128, 256, 512]}",
-).replace("[dfsio-write]", "[dfsio-write, dfsio-read]")
+).replace(
+    "[{io: {label: file-writes, operation: write}}]",
+    "[{io: {label: file-writes, operation: write}}, {io: {label: file-reads}}]",
+)
 FEWEST = "blocks: [5, 8]"
 ALL_BLOCKS = TEXT.replace(FEWEST, "blocks: [8, 8]")
 """A single analysis, so that no comparison ends before."""
@@ -108,7 +111,7 @@ def test_repeated_block_is_reported_with_its_reason(stays):
 def test_given_up_workload_is_reported_with_its_reason(tmp_path, monkeypatch):
     script = {n: Disturbance(steal=0.9) for n in range(3)}
     text, _ = show(tmp_path, monkeypatch, terminal=False, text=LIMITED, script=script)
-    assert "dfsio-write is given up in block 1: none of 3 attempts counts" in text
+    assert "file-writes is given up in block 1: none of 3 attempts counts" in text
 
 
 def test_detectable_effect_is_printed_once(stays):
@@ -119,7 +122,7 @@ def test_off_a_terminal_there_is_a_line_a_block_with_the_time_left(tmp_path, mon
     text, _ = show(tmp_path, monkeypatch, terminal=False, text=ALL_BLOCKS)
     assert text.splitlines()[0] == "checking that the host takes 2 configurations"
     for block in range(1, 9):
-        assert text.count(f"block {block}/8 dfsio-write:") == 1
+        assert text.count(f"block {block}/8 file-writes:") == 1
     assert text.splitlines()[-1].endswith("at most 0 ms left")
     assert "\x1b" not in text
 
@@ -136,7 +139,7 @@ def test_off_a_terminal_there_is_a_line_a_block_with_the_time_left(tmp_path, mon
 )
 @pytest.mark.all_plugins
 def test_cost_of_preflight_is_printed(tmp_path, monkeypatch, factor, message):
-    on_hadoop = TEXT.replace("dfsio-write", "hadoop.mrbench")
+    on_hadoop = TEXT.replace("{io: {label: file-writes, operation: write}}", "hadoop.mrbench")
     text, _ = show(
         tmp_path,
         monkeypatch,
@@ -149,9 +152,9 @@ def test_cost_of_preflight_is_printed(tmp_path, monkeypatch, factor, message):
 
 def test_a_terminal_shows_which_trial_it_is(tmp_path, monkeypatch):
     _, texts = show(tmp_path, monkeypatch, terminal=True, text=LIMITED, script=STOLEN)
-    assert re.search(r"^block 1/8 dfsio-write: trial 1 of 2: (none|bfq)$", texts[0], re.MULTILINE)
-    assert "block 1/8 dfsio-write, attempt 2: trial 1 of 2: " in texts[2]
-    status = r"trials; at most .* left; .*\nblock 2/8 dfsio-write: trial 2 of 2: \w+\n"
+    assert re.search(r"^block 1/8 file-writes: trial 1 of 2: (none|bfq)$", texts[0], re.MULTILINE)
+    assert "block 1/8 file-writes, attempt 2: trial 1 of 2: " in texts[2]
+    status = r"trials; at most .* left; .*\nblock 2/8 file-writes: trial 2 of 2: \w+\n"
     assert re.search(status, texts[5])
 
 
@@ -167,8 +170,8 @@ def test_without_room_for_comparisons_each_workload_has_a_line(tmp_path, monkeyp
     )
     status, trial, *workloads = texts[-1].splitlines()[-4:]
     assert re.fullmatch("trials; at most .* left; host quiet: steal 0 %", status)
-    assert re.match(r"block \d/8 dfsio-", trial)
-    for label, line in zip(("dfsio-write", "dfsio-read"), workloads, strict=True):
+    assert re.match(r"block \d/8 file-", trial)
+    for label, line in zip(("file-writes", "file-reads"), workloads, strict=True):
         assert re.match(label + r": 1 of 8 decided \(1 better\); best: \d\.\d\d x ", line)
 
 
@@ -181,8 +184,8 @@ def test_the_live_lines_are_drawn_in_place_and_leave_nothing_behind(tmp_path, mo
 
 
 def test_more_workloads_than_lines_are_counted(tmp_path, monkeypatch):
-    workloads = ", ".join(f"{{dfsio-write: {{label: w{n}}}}}" for n in range(9))
-    text = TEXT.replace("[dfsio-write]", f"[{workloads}]")
+    workloads = ", ".join(f"{{io: {{operation: write, label: w{n}}}}}" for n in range(9))
+    text = TEXT.replace("[{io: {label: file-writes, operation: write}}]", f"[{workloads}]")
     written, texts = show(tmp_path, monkeypatch, terminal=True, text=text, height=6)
     assert texts[-1].splitlines()[-1] == "and 7 workloads more"
     assert "decided" not in left_over(written)
@@ -194,7 +197,7 @@ target: /tmp
 search:
   parameters: {block.read_ahead_kb: {from: 64, to: 4096, scale: log}}
   budget: 14 trials
-workloads: [dfsio-write]
+workloads: [{io: {label: file-writes, operation: write}}]
 """
 
 
@@ -220,4 +223,4 @@ def test_search_prints_candidates_leader_and_budget(tmp_path, monkeypatch, termi
     assert re.search(r"left out: \d+: to set it: EINVAL", text)
     shown = texts[-1] if terminal else text
     assert re.search(r"candidates, \d+ of 14 trials; ahead: \+\d+\.\d % after \d round", shown)
-    assert ("round 3 dfsio-write: trial" if terminal else "round 1 dfsio-write: ") in shown
+    assert ("round 3 file-writes: trial" if terminal else "round 1 file-writes: ") in shown

@@ -17,7 +17,7 @@ STUDY = """\
 question: Which?
 target: .
 factors: {workload.record_size: [1MiB, 64KiB]}
-workloads: [{dfsio-read: {files: 1, size: 1MiB}}]
+workloads: [{io: {label: file-reads, files: 1, size: 1MiB}}]
 decide: {margin: 0.001%, risk: 0.1%, blocks: [3, 4]}
 """
 SCHEMA = json_.build_schema(StudyRunReport)
@@ -36,7 +36,7 @@ def test_stdout_is_one_document_with_the_verdicts_of_the_report(program):
     document = read(done)
     (verdict,) = document["verdicts"]
     full = json.loads((program.out / "report.json").read_text())
-    named = {"workload": "dfsio-read", "figure": "aggregate", "is_guard": False}
+    named = {"workload": "file-reads", "figure": "bandwidth", "is_guard": False}
     assert {**named, **full["workloads"][0]["results"][1]} == verdict
     assert document["exit_code"] == (1 if verdict["verdict"] == "inconclusive" else 0)
     run_seconds = sum(trial["phases"]["run"] for trial in full["trials"])
@@ -61,7 +61,7 @@ def test_study_that_fails_has_a_document_with_its_exit_code(program):
 
 
 def test_a_study_that_does_not_begin_prints_nothing_on_stdout(program):
-    program.write(STUDY.replace("dfsio-read", "no-such-workload"))
+    program.write(STUDY.replace("file-reads", "no-such-workload"))
     done = program.run_study("--json")
     assert (done.returncode, done.stdout) == (2, "")
 

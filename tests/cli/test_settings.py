@@ -158,7 +158,7 @@ def test_without_a_word_every_setting_has_one_line_that_fits_a_terminal(capsys, 
 
 
 @pytest.mark.parametrize(
-    ("show", "words"), [(settings, (["block.bfq"],)), (workloads, ("dfsio-read",))]
+    ("show", "words"), [(settings, (["block.bfq"],)), (workloads, ("file-reads",))]
 )
 def test_folded_text_stays_in_its_column(monkeypatch, show, words):
     screen = Console(file=io.StringIO(), force_terminal=True, width=80, color_system=None)

@@ -27,7 +27,7 @@ STUDY = """\
 question: Which record size \u2192 1 MiB or 64 KiB?
 target: .
 factors: {workload.record_size: [1MiB, 64KiB]}
-workloads: [{dfsio-read: {files: 1, size: 1MiB}}]
+workloads: [{io: {label: file-reads, files: 1, size: 1MiB}}]
 decide: {margin: 5%, risk: 5%, blocks: [3, 3]}
 """
 # A command of each way to print, and each mark that iostudy prints.
@@ -89,7 +89,7 @@ def test_a_study_and_its_report_work_in_latin_1(tmp_path, latin_1):
         ("run", "study.yaml", "--out", "out"),
         ("report", "out"),
         ("report", "out", "--format", "markdown"),
-        ("bench", "dfsio-read", "-o", "files=1", "-o", "size=1MiB"),
+        ("bench", "io", "-o", "files=1", "-o", "size=1MiB"),
     ):
         done = program(*arguments)
         assert (done.returncode, "Traceback" in done.stderr) == (0, False), done.stderr

@@ -19,7 +19,7 @@ target:
     served: {mount: "127.0.0.1:DATA", type: fuse.sshfs, options: directport=PORT, at: SERVED}
 factors: {target.directory: [memory, served]}
 workloads:
-  - dfsio-read: {files: 1, size: 1MiB}
+  - io: {label: file-reads, files: 1, size: 1MiB}
 decide: {margin: 3%, risk: 5%, blocks: BLOCKS}
 """
 

@@ -8,7 +8,18 @@ import pytest
 
 from tests.cli.test_commands import WITHOUT_ROOT
 
-BENCH = ("bench", "dfsio-write", "-o", "files=1", "-o", "size=1MiB", "--target", "weak")
+BENCH = (
+    "bench",
+    "io",
+    "-o",
+    "operation=write",
+    "-o",
+    "files=1",
+    "-o",
+    "size=1MiB",
+    "--target",
+    "weak",
+)
 
 
 @pytest.fixture(name="weak")

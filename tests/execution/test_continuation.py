@@ -15,7 +15,7 @@ from iostudy.node.fake import FakeNode
 from tests.execution.test_runner import TEXT, conduct, rows, study
 
 SHORT = TEXT.replace("[none, kyber, bfq]", "[none, kyber]").replace("[5, 12]", "[5, 8]")
-WRITE, READ = "dfsio-write", "dfsio-read"
+WRITE, READ = "file-writes", "file-reads"
 
 
 def fake(seed=0):

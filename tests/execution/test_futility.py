@@ -21,7 +21,7 @@ def test_a_futile_comparison_runs_no_further_block(tmp_path) -> None:
         assert own.futile
         assert own.blocks_needed > own.blocks
     most = study(NOISY).decide.max_blocks
-    ran = [row.block for row in rows(tmp_path) if row.workload == "dfsio-write"]
+    ran = [row.block for row in rows(tmp_path) if row.workload == "file-writes"]
     assert max(ran) == write.blocks < most
     again = prepare_session(study(NOISY), tmp_path, root=True, resume=True)
     assert again.final_comparisons() is not None

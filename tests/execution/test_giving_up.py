@@ -18,7 +18,7 @@ PATIENT = TEXT + "validity: {steal: 5%, attempts: 7}\n"
 class DisturbedNode(FakeNode):
     """Its machine is disturbed, or breaks, while one of the workloads runs."""
 
-    def __init__(self, disturbance, workload="dfsio-read", **options):
+    def __init__(self, disturbance, workload="file-reads", **options):
         super().__init__(noise=0.005, **options)
         self.disturbance, self.workload = disturbance, workload
 
@@ -55,11 +55,11 @@ def test_a_limit_that_cannot_be_met_ends_one_workload_and_no_study(tmp_path, pau
         tmp_path, DisturbedNode(Disturbance(steal=0.3)), text=LIMITED, listeners=[listener]
     )
     found = verdicts(final)
-    assert found["dfsio-write", "bfq"] is Verdict.EQUIVALENT
-    assert found["dfsio-read", "bfq"] is Verdict.INCONCLUSIVE
+    assert found["file-writes", "bfq"] is Verdict.EQUIVALENT
+    assert found["file-reads", "bfq"] is Verdict.INCONCLUSIVE
     (own,) = read_given_up_workloads(tmp_path)
     assert listener.given_up == [own]
-    assert (own.workload, own.block, own.attempts, own.disturbed) == ("dfsio-read", 1, 3, True)
+    assert (own.workload, own.block, own.attempts, own.disturbed) == ("file-reads", 1, 3, True)
     assert "hypervisor took 30 %" in own.reason
 
 
@@ -72,7 +72,7 @@ def test_a_study_with_limits_that_are_never_met_ends_without_an_error(tmp_path, 
 
 
 def test_a_workload_that_fails_is_an_error_after_the_others_are_decided(tmp_path, pauses):
-    with pytest.raises(TrialError, match=r"dfsio-read: none of 3 attempts counts") as caught:
+    with pytest.raises(TrialError, match=r"file-reads: none of 3 attempts counts") as caught:
         conduct(tmp_path, DisturbedNode(Disturbance(error=failed())))
     assert caught.value.exit_code == 3
     assert pauses == []
@@ -80,8 +80,8 @@ def test_a_workload_that_fails_is_an_error_after_the_others_are_decided(tmp_path
     assert not own.disturbed
     kept = rows(tmp_path)
     assert {r.block for r in kept if r.counts} == {1, 2, 3, 4, 5, 6}
-    assert {r.workload for r in kept if r.counts} == {"dfsio-write"}
-    read = [r for r in kept if r.workload == "dfsio-read"]
+    assert {r.workload for r in kept if r.counts} == {"file-writes"}
+    read = [r for r in kept if r.workload == "file-reads"]
     assert [(r.attempt, r.status) for r in read] == [
         (attempt, TrialStatus.FAILED) for attempt in (1, 2, 3) for _ in range(3)
     ]
@@ -90,14 +90,14 @@ def test_a_workload_that_fails_is_an_error_after_the_others_are_decided(tmp_path
 def test_a_workload_that_cannot_be_prepared_is_given_up_with_the_reason(tmp_path):
     class FullDiskNode(FakeNode):
         def block(self, request, seed, round_seed):
-            if request.label == "dfsio-read":
+            if request.label == "file-reads":
                 raise failed()
             return super().block(request, seed, round_seed)
 
     with pytest.raises(TrialError, match="no space left"):
         conduct(tmp_path, FullDiskNode(noise=0.005))
     (own,) = read_given_up_workloads(tmp_path)
-    assert (own.workload, own.reason) == ("dfsio-read", "to write, but no space left")
+    assert (own.workload, own.reason) == ("file-reads", "to write, but no space left")
     assert {r.block for r in rows(tmp_path) if r.counts} == {1, 2, 3, 4, 5, 6}
 
 
@@ -109,7 +109,7 @@ def test_a_resumed_study_tries_the_workload_again_and_decides_the_same(tmp_path,
     resumed = conduct(busy, FakeNode(noise=0.005), text=LIMITED, resume=True, seed=None)
     assert verdicts(resumed) == whole
     assert read_given_up_workloads(busy) == ()
-    again = [row.attempt for row in rows(busy) if row.workload == "dfsio-read" and row.counts]
+    again = [row.attempt for row in rows(busy) if row.workload == "file-reads" and row.counts]
     assert again[:3] == [4, 4, 4]
 
 
@@ -129,7 +129,7 @@ class UnreadyNode(FakeNode):
     ready_after = 0
 
     def block(self, request, seed, round_seed):
-        if request.label == "dfsio-read" and self._trials < self.ready_after:
+        if request.label == "file-reads" and self._trials < self.ready_after:
             raise NotReadyError("4 nodes", found="3 are left", where="here", remedy="wait")
         return super().block(request, seed, round_seed)
 
@@ -141,18 +141,18 @@ def test_a_workload_waits_until_the_node_is_ready_for_it(tmp_path):
     assert set(found.values()) == {Verdict.EQUIVALENT}
     assert read_given_up_workloads(tmp_path) == ()
     counted = [row for row in rows(tmp_path) if row.counts]
-    assert [row.workload for row in counted[:6]] == ["dfsio-write"] * 6
-    assert {row.block for row in counted if row.workload == "dfsio-read"} == {1, 2, 3, 4, 5, 6}
+    assert [row.workload for row in counted[:6]] == ["file-writes"] * 6
+    assert {row.block for row in counted if row.workload == "file-reads"} == {1, 2, 3, 4, 5, 6}
     assert {row.attempt for row in counted} == {1}
 
 
 def test_a_workload_that_the_node_is_never_ready_for_ends_without_a_verdict(tmp_path):
     node, listener = UnreadyNode(noise=0.005), RecordingListener()
     node.ready_after = 10_000
-    with pytest.raises(TrialError, match="dfsio-read: it could not begin: 4 nodes, but 3 are left"):
+    with pytest.raises(TrialError, match="file-reads: it could not begin: 4 nodes, but 3 are left"):
         conduct(tmp_path, node, listeners=[listener])
     (own,) = read_given_up_workloads(tmp_path)
     assert listener.given_up == [own]
-    assert (own.workload, own.block, own.attempts, own.disturbed) == ("dfsio-read", 1, 0, False)
+    assert (own.workload, own.block, own.attempts, own.disturbed) == ("file-reads", 1, 0, False)
     assert {r.block for r in rows(tmp_path) if r.counts} == {1, 2, 3, 4, 5, 6}
-    assert {r.workload for r in rows(tmp_path)} == {"dfsio-write"}
+    assert {r.workload for r in rows(tmp_path)} == {"file-writes"}

@@ -51,7 +51,7 @@ configurations:
   after: {block.scheduler: kyber, block.nomerges: 2}
   kyber alone: {block.scheduler: kyber}
   nomerges alone: {block.nomerges: 2}
-workloads: [dfsio-write]
+workloads: [{io: {label: file-writes, operation: write}}]
 decide: {margin: 3%, risk: 5%, blocks: [5, 8]}
 """
 KYBER = FakeNode(refuses={"block.scheduler=kyber": failed(SettingError)})
@@ -110,7 +110,7 @@ factors:
   block.scheduler: [none, kyber]
   block.nomerges: [0, 2]
 baseline: scheduler=none, nomerges=2
-workloads: [dfsio-write]
+workloads: [{io: {label: file-writes, operation: write}}]
 decide: {margin: 3%, risk: 5%, blocks: [5, 8]}
 refused: leave-out
 """
@@ -154,7 +154,7 @@ factors:
   block.rq_affinity: [1, 2]
   block.read_ahead_kb: [128, 256]
 design: full
-workloads: [dfsio-write]
+workloads: [{io: {label: file-writes, operation: write}}]
 decide: {margin: 3%, risk: 5%, blocks: [3, 3]}
 refused: leave-out
 """

@@ -33,7 +33,7 @@ TEXT = """
 question: Which?
 target: /tmp
 factors: {block.scheduler: [none, kyber, bfq]}
-workloads: [dfsio-write, dfsio-read]
+workloads: [{io: {label: file-writes, operation: write}}, {io: {label: file-reads}}]
 decide: {margin: 3%, risk: 5%, blocks: [5, 12]}
 """
 SHORT = TEXT.replace("[5, 12]", "[4, 4]")
@@ -71,7 +71,7 @@ def test_a_clear_difference_and_a_clear_equivalence_are_distinguished(tmp_path):
         (s.workload, s.configuration): s.comparison.verdict for s in conduct(tmp_path, node)
     }
     assert set(verdicts.values()) == {Verdict.WORSE, Verdict.EQUIVALENT}
-    assert verdicts["dfsio-write", "bfq"] is Verdict.WORSE
+    assert verdicts["file-writes", "bfq"] is Verdict.WORSE
 
 
 def test_a_declared_limit_that_could_not_be_judged_is_noted_with_each_trial(tmp_path):
@@ -86,10 +86,10 @@ def test_a_declared_limit_that_could_not_be_judged_is_noted_with_each_trial(tmp_
 def test_each_comparison_stops_as_soon_as_it_is_decided(tmp_path):
     node = FakeNode(effects={"bfq": -0.2}, noise=0.03)
     final = {(s.workload, s.configuration): s.comparison for s in conduct(tmp_path, node)}
-    decided = final["dfsio-write", "bfq"].blocks
-    assert decided < final["dfsio-write", "kyber"].blocks
+    decided = final["file-writes", "bfq"].blocks
+    assert decided < final["file-writes", "kyber"].blocks
     ran = [
-        r.block for r in rows(tmp_path) if (r.workload, r.configuration) == ("dfsio-write", "bfq")
+        r.block for r in rows(tmp_path) if (r.workload, r.configuration) == ("file-writes", "bfq")
     ]
     assert max(ran) == decided
 
@@ -140,7 +140,7 @@ def test_a_configuration_that_always_fails_is_worse(tmp_path):
 
     text = TEXT.replace("[5, 12]", "[5, 20]")
     final = conduct(tmp_path, FailingNode(noise=0.005), text=text)
-    found = {own.configuration: own.comparison for own in final if own.workload == "dfsio-write"}
+    found = {own.configuration: own.comparison for own in final if own.workload == "file-writes"}
     assert found["bfq"].verdict is Verdict.WORSE
     assert found["bfq"].slow.slow == found["bfq"].slow.runs == found["bfq"].blocks
     assert found["kyber"].verdict is Verdict.EQUIVALENT
@@ -211,7 +211,7 @@ class NoisyNode(FakeNode):
         self.blocks = {
             _data_seed(1, Block(index, workload, ()), attempt): index
             for index in range(1, 13)
-            for workload in ("dfsio-write", "dfsio-read")
+            for workload in ("file-writes", "file-reads")
             for attempt in (1, 2)
         }
 
@@ -223,7 +223,7 @@ class NoisyNode(FakeNode):
         result = super().run(request, configuration)
         draw = random.Random(f"{request.label} {configuration.label} {self.index}")
         slow = {"kyber": 1.0, "bfq": 0.93, "none": 1.0}[configuration.label]
-        figures = {**result.figures, "aggregate": 1000 * slow * math.exp(draw.gauss(0, 0.03))}
+        figures = {**result.figures, "bandwidth": 1000 * slow * math.exp(draw.gauss(0, 0.03))}
         return replace(result, figures=figures)
 
 
@@ -335,7 +335,7 @@ target: {loopback: {size: 1GiB}}
 factors:
   block.scheduler: [none, bfq]
   filesystem.type: [ext4, xfs]
-workloads: [dfsio-write]
+workloads: [{io: {label: file-writes, operation: write}}]
 decide: {margin: 3%, risk: 5%, blocks: [4, 4]}
 """
 
@@ -350,7 +350,7 @@ def test_each_whole_plot_of_each_block_has_a_file_system_of_its_own(tmp_path):
     assert len(formats(node)) == 4 * 3
     for block in range(4):
         begun, *made = formats(node)[3 * block : 3 * block + 3]
-        assert begun == "prepare dfsio-write"
+        assert begun == "prepare file-writes"
         assert sorted(made) == ["format filesystem.type=ext4", "format filesystem.type=xfs"]
     # Both orders occur, also the one in which two blocks meet on the same type.
     assert len({tuple(formats(node)[n : n + 3]) for n in range(0, 12, 3)}) == 2
@@ -382,7 +382,7 @@ def test_decided_configurations_and_their_file_systems_are_omitted(tmp_path):
     node = FakeNode(effects=effects, noise=0.02)
     text = SPLIT_PLOT.replace("[4, 4]", "[9, 10]").replace("margin: 3%", "margin: 0.1%")
     conduct(tmp_path, node, text=text, seed=2)
-    last = node.log[len(node.log) - 1 - node.log[::-1].index("prepare dfsio-write") :]
+    last = node.log[len(node.log) - 1 - node.log[::-1].index("prepare file-writes") :]
     assert [entry for entry in last if "format" in entry] == ["format filesystem.type=ext4"]
 
 

@@ -60,7 +60,7 @@ def test_an_ended_study_does_not_name_the_limit(tmp_path):
 
 def test_limit_ends_the_attempts_at_a_block_without_giving_it_up(tmp_path, pauses):
     limit = EventTimeLimit(trials=1)
-    node = DisturbedNode(Disturbance(steal=0.3), workload="dfsio-write")
+    node = DisturbedNode(Disturbance(steal=0.3), workload="file-writes")
     conduct(tmp_path, node, text=LIMITED, listeners=[limit], limit=limit)
     assert read_report(tmp_path).given_up == ()
     assert pauses == []

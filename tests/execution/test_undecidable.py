@@ -49,7 +49,7 @@ def test_a_figure_above_0_is_decidable():
 
 @pytest.mark.parametrize("base", [0.0, -1000.0, math.nan])
 def test_a_study_of_such_figures_ends_with_the_reason(tmp_path, base):
-    with pytest.raises(TrialError, match=r"aggregate is .*a verdict needs a figure above 0"):
+    with pytest.raises(TrialError, match=r"bandwidth is .*a verdict needs a figure above 0"):
         conduct(tmp_path, FakeNode(base=base))
     found = rows(tmp_path)
     assert {row.status for row in found} == {TrialStatus.FAILED}
@@ -62,13 +62,14 @@ def test_a_missing_figure_is_a_result_of_its_configuration(tmp_path):
     conduct(tmp_path, MissingFigureNode(noise=0.005))
     found = rows(tmp_path)
     assert found[1].status is TrialStatus.FAILED
-    assert "gave no aggregate" in found[1].reason
+    assert "gave no bandwidth" in found[1].reason
     assert {row.attempt for row in found} == {1}
 
 
 def test_the_figure_that_the_study_names_is_the_one_that_is_looked_at(tmp_path):
     text = TEXT.replace(
-        "[dfsio-write, dfsio-read]", "[{dfsio-write: {figure: io_rate_stddev, files: 1}}]"
+        "[{io: {label: file-writes, operation: write}}, {io: {label: file-reads}}]",
+        "[{io: {label: file-writes, operation: write, figure: cpu_per_io, files: 1}}]",
     )
-    with pytest.raises(TrialError, match=r"io_rate_stddev is 0 MiB/s"):
+    with pytest.raises(TrialError, match=r"cpu_per_io is 0 us"):
         conduct(tmp_path, FakeNode(base=0.0), text=text)

@@ -33,7 +33,7 @@ def write(folder, trials=3):
         for position in range(1, trials + 1):
             row = replace(TRIAL, position=position)
             ledger.finish(replace(ENDED, id=ledger.begin(row), position=position))
-        ledger.complete("dfsio-write", 1, 1)
+        ledger.complete("file-writes", 1, 1)
         with ledger.tables.transaction() as change:
             change.insert("outcome", winner="a")
 
@@ -58,7 +58,7 @@ def refused(folder):
         ("head", "UPDATE head SET changes = changes + 1"),
         ("study", "UPDATE study SET seed = '8'"),
         ("resumption", "UPDATE resumption SET started_at = 6"),
-        ("trial", "UPDATE trial SET figures = '{\"aggregate\": 1235.5}' WHERE id = 1"),
+        ("trial", "UPDATE trial SET figures = '{\"bandwidth\": 1235.5}' WHERE id = 1"),
         ("trial", "UPDATE trial SET telemetry_sha256 = '' WHERE id = 1"),
         ("trial", "UPDATE trial SET status = CAST(x'ff' AS TEXT) WHERE id = 1"),
         ("trial", "UPDATE trial SET notes = x'00' WHERE id = 1"),

@@ -33,7 +33,7 @@ TRIAL = TrialRow(
     block=1,
     attempt=1,
     position=1,
-    workload="dfsio-write",
+    workload="file-writes",
     configuration="none",
     status=TrialStatus.STARTED,
     started_at=2.5,
@@ -41,7 +41,7 @@ TRIAL = TrialRow(
 ENDED = replace(
     TRIAL,
     status=TrialStatus.FINISHED,
-    figures={"aggregate": 1234.5},
+    figures={"bandwidth": 1234.5},
     settings={"block.scheduler@loop0": "none"},
     summary=TelemetrySummary(
         seconds=2.0,
@@ -78,7 +78,7 @@ def ledger(tmp_path):
 def test_another_process_reads_the_recorded_values(ledger, tmp_path):
     ended = replace(ENDED, id=ledger.begin(TRIAL))
     ledger.finish(ended)
-    ledger.complete("dfsio-write", 1, 1)
+    ledger.complete("file-writes", 1, 1)
     other = Ledger.open(tmp_path)
     assert other.study() == STUDY
     assert other.rows() == (replace(ended, counts=True),)
@@ -119,7 +119,7 @@ def test_only_the_attempt_that_was_completed_counts(ledger):
     ledger.finish(first)
     second = replace(ENDED, id=ledger.begin(replace(TRIAL, attempt=2)), attempt=2)
     ledger.finish(second)
-    ledger.complete("dfsio-write", 1, 2)
+    ledger.complete("file-writes", 1, 2)
     assert [row.counts for row in ledger.rows()] == [False, True]
 
 

@@ -31,9 +31,9 @@ def place(name: str, **settings: str) -> Configuration:
     return Configuration(label, own, {}, whole_plot=f"target.directory={name}", directory=name)
 
 
-def request(name: str = "dfsio-read", **options: object) -> WorkloadRequest:
-    given = {"files": 1, "size": "1MiB", **options}
-    return request_of(name, catalog.get(name).options.model_validate(given))
+def request(operation: str = "read", **options: object) -> WorkloadRequest:
+    given = {"operation": operation, "size": "1MiB", **options}
+    return request_of("io", catalog.get("io").options.model_validate(given))
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ from iostudy.settings import catalog
 from iostudy.settings.definition import Reach
 from iostudy.settings.definitions.mount import MountDefinition
 from tests.fixtures_loop import loop_disk
-from tests.study.files import GOOD, read
+from tests.study.files import GOOD, READS, read
 
 LEVELS = {
     "mount.atime": ["relatime", "noatime"],
@@ -38,7 +38,7 @@ def test_every_mount_option_can_vary(target: str, tmp_path: Path) -> None:
             factor = {"levels": levels, "on": on} if on else levels
             text = GOOD.replace("/data/scratch", section).replace("size: 64MiB", "size: 1MiB")
             text = text.replace("block.scheduler: [none, bfq]", f"{name}: {json.dumps(factor)}")
-            text = text.replace("- dfsio-read\n", "- dfsio-read: {files: 2, size: 1MiB}\n")
+            text = text.replace(f"- {READS}\n", "- io: {label: file-reads, files: 2, size: 1MiB}\n")
             text = text.replace("loopback: {size: 1MiB}", "loopback: {size: 64MiB}")
             check_target(read(text), tmp_path, unsafe_folders=False)
 

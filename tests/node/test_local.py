@@ -47,7 +47,7 @@ from iostudy.telemetry.recorder import ProcRecorder
 from iostudy.units import MIB
 from iostudy.workloads import catalog
 from iostudy.workloads.measurement import Part
-from iostudy_hadoop.native import dfsio
+from iostudy.workloads.native.io import IO, Io
 
 AS_IT_IS = Configuration("as it is", {}, {})
 BFQ = Configuration("bfq", {"block.scheduler": "bfq"}, {})
@@ -55,9 +55,9 @@ NONE = Configuration("none", {"block.scheduler": "none"}, {})
 LIMITS = Validity(foreign_io=0.10)
 
 
-def request(name="dfsio-write", **options):
-    given = {"files": 1, "size": "8MiB", "direct": True, **options}
-    return request_of(name, catalog.get(name).options.model_validate(given))
+def request(operation="write", **options):
+    given = {"operation": operation, "size": "8MiB", "direct": True, **options}
+    return request_of("io", catalog.get("io").options.model_validate(given))
 
 
 @pytest.fixture
@@ -134,7 +134,7 @@ def test_the_limit_of_the_load_holds_on_the_device(tmp_path, own_state):
     assert result.settings[f"cgroup.wbps@{device}"] == str(8 * MIB)
     assert result.settings[f"cgroup.riops@{device}"] == "4000"
     # One burst of a tenth of a second or a record comes at once.
-    assert result.figures["aggregate"] < 10
+    assert result.figures["bandwidth"] < 10
 
 
 @pytest.mark.root
@@ -145,7 +145,7 @@ def test_a_run_that_lasts_longer_than_the_limit_is_ended(tmp_path, own_state):
     with LocalNode(Conditions(LoopbackTarget(64 * MIB, "ext4"), limit=limit), folder) as node:
         with (
             node.block(request(size="16MiB"), seed=1) as session,
-            pytest.raises(WorkloadError, match=r"a run of dfsio-write within 1\.0 s"),
+            pytest.raises(WorkloadError, match=r"a run of io within 1\.0 s"),
         ):
             session.trial(AS_IT_IS)
         with node.block(request(size="64KiB", record_size="64KiB"), seed=2) as session:
@@ -158,9 +158,9 @@ def test_further_disks_are_recorded_set_and_removed(tmp_path, own_state):
     folder.mkdir()
     target = LoopbackTarget(32 * MIB, "ext4", {"disk2": "ext2"})
     request = request_of(
-        "nnthroughput",
-        catalog.get("nnthroughput").options.model_validate(
-            {"files": 2000, "threads": 16, "operations": "create", "logs": "log, disk2:log"}
+        "io",
+        catalog.get("io").options.model_validate(
+            {"operation": "write", "jobs": 2, "size": "1MiB", "directories": "target, disk2"}
         ),
     )
     with LocalNode(Conditions(target), folder) as node:
@@ -174,7 +174,7 @@ def test_further_disks_are_recorded_set_and_removed(tmp_path, own_state):
             first, second = session.devices
             assert circumstances["target"]["disks"] == {first: "target", second: "disk2"}
             result = session.trial(BFQ)
-            alone = session.trial(Configuration("there", {}, {"logs": "disk2:log"}))
+            alone = session.trial(Configuration("there", {}, {"directories": "disk2"}))
         assert alone.devices == (second,)
         assert result.settings == {f"block.scheduler@{name}": "bfq" for name in (first, second)}
         assert result.devices == (first, second)
@@ -190,17 +190,17 @@ def test_trial_without_files_on_a_disk_is_not_on_the_target(tmp_path, own_state)
     folder = tmp_path / "out"
     folder.mkdir()
     with TemporaryDirectory(dir="/dev/shm") as in_memory:
-        options = catalog.get("nnthroughput").options.model_validate(
-            {"files": 500, "threads": 4, "operations": "create", "logs": in_memory}
+        options = catalog.get("io").options.model_validate(
+            {"operation": "write", "size": "1MiB", "directories": in_memory}
         )
-        request = request_of("nnthroughput", options)
+        request = request_of("io", options)
         node = LocalNode(
             Conditions(LoopbackTarget(32 * MIB, "ext4"), directories=[Path(in_memory)]), folder
         )
         with node, node.block(request, seed=1) as session:
             assert len(session.devices) == 1
             assert session.trial(AS_IT_IS).devices == ()
-            there = session.trial(Configuration("there", {}, {"logs": "log"}))
+            there = session.trial(Configuration("there", {}, {"directories": "target"}))
             assert there.devices == session.devices
 
 
@@ -233,7 +233,7 @@ def test_levels_are_those_that_the_device_offers_with_none_first(node):
 
 @pytest.mark.root
 def test_data_are_made_once_a_block_and_removed_after_it(node):
-    with node.block(request("dfsio-read"), seed=1) as session:
+    with node.block(request("read"), seed=1) as session:
         first = session.trial(NONE)
         (path,) = session.place.directory.iterdir()
         inode = path.stat().st_ino
@@ -397,7 +397,7 @@ def test_the_metadata_of_the_file_system_are_not_foreign(node):
 
 @pytest.mark.root
 def test_a_workload_that_fails_leaves_the_settings_as_they_were(node):
-    with node.block(request("dfsio-read"), seed=1) as session:
+    with node.block(request("read"), seed=1) as session:
         before = scheduler_of(session.devices[0])
         session.trial(NONE)
         next(session.place.directory.iterdir()).write_bytes(bytes(8 * MIB))
@@ -531,7 +531,7 @@ def test_a_slow_kernel_is_reported_before_the_trial(tmp_path, own_state, monkeyp
             tmp_path,
             callbacks=Callbacks(on_progress=lambda line: reported.set()),
         ) as node,
-        node.block(request("dfsio-read"), seed=1) as session,
+        node.block(request("read"), seed=1) as session,
     ):
         session.trial(AS_IT_IS)
 
@@ -539,12 +539,12 @@ def test_a_slow_kernel_is_reported_before_the_trial(tmp_path, own_state, monkeyp
 def test_missing_requirement_of_a_workload_fails_before_any_change(
     tmp_path, own_state, monkeypatch
 ):
-    class UnavailableWorkload(dfsio.DfsioWrite):
+    class UnavailableWorkload(Io):
         def check(self):
             raise UsageError("fio", found="there is none", where="PATH", remedy="install it")
 
-    definition = replace(dfsio.WRITE, make=UnavailableWorkload)
-    monkeypatch.setitem(catalog._ALL, "dfsio-write", definition)
+    definition = replace(IO, make=UnavailableWorkload)
+    monkeypatch.setitem(catalog._ALL, "io", definition)
     with LocalNode(Conditions(DirectoryTarget(tmp_path)), tmp_path) as node:
         monkeypatch.setattr(node, "_begin", lambda _: pytest.fail("a level was applied"))
         with pytest.raises(UsageError, match="install it"):
@@ -555,7 +555,7 @@ def test_missing_requirement_of_a_workload_fails_before_any_change(
 def test_written_data_are_verified_after_the_recording(tmp_path, own_state, monkeypatch, is_sound):
     calls = []
 
-    class VerifiedWorkload(dfsio.DfsioWrite):
+    class VerifiedWorkload(Io):
         def run(self, place):
             return replace(super().run(place), verify=self.verified)
 
@@ -569,8 +569,8 @@ def test_written_data_are_verified_after_the_recording(tmp_path, own_state, monk
             calls.append("recorded")
             return super().stop()
 
-    definition = replace(dfsio.WRITE, make=VerifiedWorkload)
-    monkeypatch.setitem(catalog._ALL, "dfsio-write", definition)
+    definition = replace(IO, make=VerifiedWorkload)
+    monkeypatch.setitem(catalog._ALL, "io", definition)
     with (
         LocalNode(Conditions(DirectoryTarget(tmp_path)), tmp_path) as node,
         node.block(request(direct=False), seed=1) as session,
@@ -589,12 +589,12 @@ def test_latencies_parts_and_notes_of_a_workload_come_with_its_trial(
 ):
     part = Part({"file": "0"}, {"rate": 1.0})
 
-    class PartsWorkload(dfsio.DfsioWrite):
+    class PartsWorkload(Io):
         def run(self, place):
             return replace(super().run(place), parts=(part,), notes=("fell back to psync",))
 
-    definition = replace(dfsio.WRITE, make=PartsWorkload)
-    monkeypatch.setitem(catalog._ALL, "dfsio-write", definition)
+    definition = replace(IO, make=PartsWorkload)
+    monkeypatch.setitem(catalog._ALL, "io", definition)
     with (
         LocalNode(Conditions(DirectoryTarget(tmp_path)), tmp_path) as node,
         node.block(request(direct=False), seed=1) as session,

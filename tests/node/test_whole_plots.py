@@ -39,9 +39,9 @@ EXT2_NONE, EXT2_BFQ = configuration("ext2", "none"), configuration("ext2", "bfq"
 EXT4_NONE, EXT4_BFQ = configuration("ext4", "none"), configuration("ext4", "bfq")
 
 
-def request(name: str = "dfsio-write", **options: object) -> WorkloadRequest:
-    given = {"files": 1, "size": "4MiB", "direct": True, **options}
-    return request_of(name, catalog.get(name).options.model_validate(given))
+def request(operation: str = "write", **options: object) -> WorkloadRequest:
+    given = {"operation": operation, "size": "4MiB", "direct": True, **options}
+    return request_of("io", catalog.get("io").options.model_validate(given))
 
 
 @pytest.fixture
@@ -102,7 +102,7 @@ def test_every_trial_records_its_file_system(node: LocalNode) -> None:
 
 
 def test_data_are_made_once_a_whole_plot_with_the_same_content(node: LocalNode) -> None:
-    with node.block(request("dfsio-read"), seed=1) as session:
+    with node.block(request("read"), seed=1) as session:
         contents = []
         for first, second in ((EXT4_NONE, EXT4_BFQ), (EXT2_BFQ, EXT2_NONE)):
             assert "prepare" in session.trial(first).phases
@@ -170,7 +170,7 @@ def test_a_plot_that_cannot_be_made_ends_its_block_and_not_the_next(
 
 
 def test_a_workload_that_fails_ends_on_a_file_system_that_is_left(node: LocalNode) -> None:
-    with node.block(request("dfsio-read"), seed=1) as session:
+    with node.block(request("read"), seed=1) as session:
         session.trial(EXT4_NONE)
         next(session.place.directory.iterdir()).write_bytes(bytes(4 * MIB))
         with pytest.raises(WorkloadError):

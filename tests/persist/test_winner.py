@@ -21,8 +21,8 @@ question: Which?
 target: .
 factors: {block.scheduler: [none, mq-deadline, kyber, bfq]}
 workloads:
-  - dfsio-write: {files: 2, size: 256MiB}
-  - dfsio-read: {files: 2, size: 256MiB}
+  - io: {label: file-writes, operation: write, files: 2, size: 256MiB}
+  - io: {label: file-reads, files: 2, size: 256MiB}
 decide: {margin: 3%, risk: 5%, blocks: [5, 20]}
 """
 
@@ -36,25 +36,25 @@ def best(effects, blocks=20):
 
 def test_the_best_by_mean_log_ratio_wins():
     effects = {
-        ("dfsio-write", "bfq"): 0.20,
-        ("dfsio-write", "kyber"): 0.15,
-        ("dfsio-read", "kyber"): 0.15,
+        ("file-writes", "bfq"): 0.20,
+        ("file-writes", "kyber"): 0.15,
+        ("file-reads", "kyber"): 0.15,
     }
     assert best(effects) == "kyber"
 
 
 def test_a_bound_is_no_winner():
-    effects = {("dfsio-write", "bfq"): 0.20, ("dfsio-write", "kyber"): 0.15}
+    effects = {("file-writes", "bfq"): 0.20, ("file-writes", "kyber"): 0.15}
     study = replace(factory.study(), bounds=("bfq",))
     found = compare_configurations(study, factory.rows(study, effects=effects, blocks=20))
     assert winner.find_winner(study, found).label == "kyber"
 
 
 def test_workloads_count_with_the_weights_of_the_study():
-    effects = {("dfsio-write", "bfq"): 0.30, ("dfsio-read", "kyber"): 0.15}
+    effects = {("file-writes", "bfq"): 0.30, ("file-reads", "kyber"): 0.15}
     assert best(effects) == "bfq"
     study = factory.study()
-    decide = replace(study.decide, weights={"dfsio-read": 3.0})
+    decide = replace(study.decide, weights={"file-reads": 3.0})
     weighted = replace(study, decide=decide)
     rows = factory.rows(weighted, effects=effects, blocks=20)
     assert winner.find_winner(weighted, compare_configurations(weighted, rows)).label == "kyber"
@@ -71,12 +71,12 @@ def test_equivalent_and_better_configurations_are_noted():
             )
         )
 
-    both = {("dfsio-write", "kyber"): 0.2, ("dfsio-read", "kyber"): 0.2}
+    both = {("file-writes", "kyber"): 0.2, ("file-reads", "kyber"): 0.2}
     assert notes("kyber", both) == ()
-    equal = {("dfsio-write", "kyber"): 0.2, ("dfsio-read", "bfq"): 0.2}
+    equal = {("file-writes", "kyber"): 0.2, ("file-reads", "bfq"): 0.2}
     (note,) = notes("kyber", equal)
     assert note.endswith("not shown to be worse than kyber: bfq")
-    ahead = {("dfsio-write", "bfq"): 0.9, ("dfsio-read", "bfq"): -0.1, **both}
+    ahead = {("file-writes", "bfq"): 0.9, ("file-reads", "bfq"): -0.1, **both}
     (note,) = notes("kyber", ahead)
     assert note.startswith("the best over all workloads together: bfq; not kept")
     assert tuple(winner._note_other_best(study, study.baseline, None)) == ()
@@ -84,22 +84,22 @@ def test_equivalent_and_better_configurations_are_noted():
 
 def test_worse_in_one_workload_is_no_winner():
     effects = {
-        ("dfsio-write", "bfq"): 0.5,
-        ("dfsio-read", "bfq"): -0.2,
-        ("dfsio-write", "kyber"): 0.1,
+        ("file-writes", "bfq"): 0.5,
+        ("file-reads", "bfq"): -0.2,
+        ("file-writes", "kyber"): 0.1,
     }
     assert best(effects) == "kyber"
 
 
 def test_without_a_winner_nothing_is_chosen():
     with pytest.raises(UsageError, match="none was shown to") as refused:
-        best({("dfsio-write", "bfq"): -0.5})
+        best({("file-writes", "bfq"): -0.5})
     assert "--configuration" in refused.value.remedy
 
 
 def test_an_open_comparison_may_still_change_the_winner():
     with pytest.raises(UsageError, match="another block may still decide"):
-        best({("dfsio-write", "bfq"): 0.5}, blocks=4)
+        best({("file-writes", "bfq"): 0.5}, blocks=4)
 
 
 @pytest.fixture
@@ -112,7 +112,7 @@ def folder(tmp_path):
     )
     ledger = Ledger.create(tmp_path, row)
     try:
-        for trial in factory.rows(study, blocks=20, effects={("dfsio-write", "kyber"): 0.1}):
+        for trial in factory.rows(study, blocks=20, effects={("file-writes", "kyber"): 0.1}):
             value = trial.configuration
             settings = {"block.scheduler@loop0": value, "block.scheduler@sda": value}
             number = ledger.begin(trial)
@@ -149,11 +149,11 @@ def test_the_provenance_states_verdict_study_and_host(folder):
     assert (best.proven, other.proven) == (True, False)
     conclusion, write, read, study = best.provenance
     assert conclusion == (
-        "Verdict: better than the baseline none on dfsio-write, not worse by 3 % on dfsio-read."
+        "Verdict: better than the baseline none on file-writes, not worse by 3 % on file-reads."
     )
-    assert write.startswith("dfsio-write: better, ")
+    assert write.startswith("file-writes: better, ")
     assert re.search(r" \+\d+\.\d % \[\+.+, \+.+\], 20 blocks", write)
-    assert read.startswith("dfsio-read: ")
+    assert read.startswith("file-reads: ")
     assert re.match(r"Study schedulers of \d{4}-\d\d-\d\d, host .+, kernel .+, iostudy .+", study)
     assert other.provenance[0].startswith("UNPROVEN: ")
     for form in (None, Format.ANSIBLE):

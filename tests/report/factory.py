@@ -32,8 +32,8 @@ target:
 factors:
   block.scheduler: [none, mq-deadline, kyber, bfq]
 workloads:
-  - dfsio-write: {{files: 2, size: 256MiB}}
-  - dfsio-read: {{files: 2, size: 256MiB}}
+  - io: {{label: file-writes, operation: write, files: 2, size: 256MiB}}
+  - io: {{label: file-reads, files: 2, size: 256MiB}}
 decide: {{margin: 3%, risk: 5%, blocks: [5, 20]}}
 seed: 7
 """
@@ -56,13 +56,13 @@ CIRCUMSTANCES = {
         {"name": "loop0", "model": None, "size_bytes": 2147483648, "rotational": False},
     ],
 }
-EFFECTS = {("dfsio-write", "bfq"): -0.12, ("dfsio-write", "kyber"): 0.08}
-BASE = {"dfsio-write": 412.0, "dfsio-read": 1290.0}
+EFFECTS = {("file-writes", "bfq"): -0.12, ("file-writes", "kyber"): 0.08}
+BASE = {"file-writes": 412.0, "file-reads": 1290.0}
 STARTED_AT = 1_790_000_000.0
 
 
 SCHEDULERS = ("none", "mq-deadline", "kyber", "bfq")
-WORKLOADS = ("dfsio-write", "dfsio-read")
+WORKLOADS = ("file-writes", "file-reads")
 
 
 def factor(name: str, *levels: str) -> Factor:
@@ -90,8 +90,13 @@ def study(
     )
 
 
-def _request(name: str) -> WorkloadRequest:
-    return request_of(name, catalog.get(name).options(files=2, size="256MiB"))
+def _request(label: str) -> WorkloadRequest:
+    """The workload of that name, or io with that label."""
+    if label in catalog.names():
+        return request_of(label, catalog.get(label).options(files=2, size="256MiB"))
+    operation = "write" if label == "file-writes" else "read"
+    options = catalog.get("io").options(operation=operation, files=2, size="256MiB")
+    return request_of("io", options, label)
 
 
 def study_row(of: Study, circumstances: Mapping[str, object] = CIRCUMSTANCES) -> StudyRow:
@@ -144,7 +149,7 @@ def row(
         configuration=configuration,
         status=TrialStatus.FINISHED,
         started_at=STARTED_AT + 3.0 * number,
-        figures={"aggregate": value, "exec_time": 512 / value, "bytes": 512.0 * 2**20},
+        figures={"bandwidth": value, "exec_time": 512 / value, "bytes": 512.0 * 2**20},
         settings={"block.scheduler@loop0": configuration},
         devices=("loop0",),
         summary=TelemetrySummary(
@@ -216,7 +221,7 @@ def outlying(trials: Sequence[TrialRow], index: int = 3, factor: float = 0.7) ->
     """The same trials, one of them far from the rest."""
     row = trials[index]
     figures = dict(row.figures or {})
-    figures["aggregate"] *= factor
+    figures["bandwidth"] *= factor
     return [*trials[:index], replace(row, figures=figures), *trials[index + 1 :]]
 
 
@@ -256,7 +261,7 @@ def two_factors() -> Report:
         factor("workload.direct", "true", "false"),
         factor("workload.record_size", "1MiB", "64KiB"),
     )
-    effects = {("dfsio-write", "direct=true, record_size=64KiB"): -0.2}
+    effects = {("file-writes", "direct=true, record_size=64KiB"): -0.2}
     return build_report(
         experiment, study_row(experiment), rows(experiment, effects=effects, noise=0.02)
     )

@@ -26,7 +26,13 @@ from iostudy.workloads.native.latency import merge_buckets
 from tests.report.factory import study_row
 
 SEED = 7
-WORKLOADS = ("dfsio-write", "dfsio-read", "terasort", "io", "nnbench")
+WORKLOADS = (
+    "{io: {label: file-writes, operation: write}}",
+    "{io: {label: file-reads}}",
+    "iozone",
+    "{io: {label: random reads, order: random}}",
+    "{io: {label: mixed, operation: mix}}",
+)
 _TEXT = """\
 question: What does a large study cost to analyse and to tell?
 target: {{loopback: {{size: 2GiB}}}}

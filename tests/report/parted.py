@@ -15,12 +15,12 @@ from iostudy.units import KIB, format_size
 from iostudy.workloads import catalog
 from iostudy.workloads.definition import Figure, fixed_figures
 from iostudy.workloads.measurement import Part
+from iostudy.workloads.native.io import IO
 from iostudy.workloads.native.latency import merge_buckets
-from iostudy_hadoop.native import dfsio
 from tests.report.factory import build_report, rows, study, study_row
 
 RATE = Figure("rate", "KiB/s", "bytes over time of this cell", higher_is_better=True)
-NAME = "dfsio-read"
+NAME = "file-reads"
 OPERATIONS = ("write", "read", "random-read")
 FILES = tuple(64 * KIB << power for power in range(6))
 RECORDS = tuple(4 * KIB << power for power in range(6))
@@ -72,7 +72,7 @@ def parted_report(
 ) -> Report:
     """A report of one workload under four configurations; a matrix by default."""
     studied = own_study or study(workloads=[NAME])
-    definition = replace(dfsio.READ, part_figures=fixed_figures(RATE))
+    definition = replace(IO, part_figures=fixed_figures(RATE))
     trials = list(measured(rows(studied, blocks=blocks), cells() if labels is None else labels))
-    with patch.dict(catalog._ALL, {NAME: definition}):
+    with patch.dict(catalog._ALL, {"io": definition}):
         return build_report(studied, study_row(studied), trials)

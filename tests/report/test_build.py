@@ -31,16 +31,16 @@ def result_of(report: Report, workload: str, configuration: str):  # type: ignor
 
 def test_known_effects_are_found_and_reported() -> None:
     example = report()
-    bfq = result_of(example, "dfsio-write", "bfq")
+    bfq = result_of(example, "file-writes", "bfq")
     assert bfq.verdict is Verdict.WORSE
     assert bfq.interval.low < -0.12 < bfq.interval.high
-    assert result_of(example, "dfsio-write", "kyber").verdict is Verdict.BETTER
-    assert result_of(example, "dfsio-read", "bfq").verdict is Verdict.EQUIVALENT
+    assert result_of(example, "file-writes", "kyber").verdict is Verdict.BETTER
+    assert result_of(example, "file-reads", "bfq").verdict is Verdict.EQUIVALENT
 
 
 def test_the_change_is_that_of_a_typical_pair_and_near_the_ratio_of_the_figures() -> None:
     example = report()
-    own, base = (result_of(example, "dfsio-write", name) for name in ("bfq", "none"))
+    own, base = (result_of(example, "file-writes", name) for name in ("bfq", "none"))
     assert own.interval.low < own.value / base.value - 1 < own.interval.high
     assert own.value / base.value - 1 == pytest.approx(own.change, abs=0.005)
 
@@ -64,12 +64,12 @@ def test_study_without_trials_has_a_report() -> None:
     example = report(blocks=0)
     assert example.state is State.STOPPED
     assert example.trials == ()
-    assert result_of(example, "dfsio-read", "bfq").interval is None
+    assert result_of(example, "file-reads", "bfq").interval is None
     assert example.answer[0].endswith("no block has finished.")
 
 
 def test_after_one_block_there_is_a_change_and_no_interval() -> None:
-    bfq = result_of(report(blocks=1), "dfsio-write", "bfq")
+    bfq = result_of(report(blocks=1), "file-writes", "bfq")
     assert bfq.change is not None
     assert bfq.interval is None
 
@@ -82,7 +82,7 @@ def test_a_study_is_complete_when_every_comparison_has_ended() -> None:
 
 
 def test_single_configuration_has_a_mean() -> None:
-    experiment = study(factor("block.scheduler", "bfq"), workloads=["dfsio-read"])
+    experiment = study(factor("block.scheduler", "bfq"), workloads=["file-reads"])
     report = build_report(experiment, study_row(experiment), rows(experiment, blocks=20))
     assert report.state is State.COMPLETE
     (only,) = report.workloads[0].results
@@ -165,7 +165,7 @@ def test_reproducing_a_study_names_the_seed_that_it_drew() -> None:
 
 
 def test_a_bound_is_compared_and_marked_and_in_no_ranking() -> None:
-    best = {("dfsio-write", "mq-deadline"): 0.5, ("dfsio-read", "mq-deadline"): 0.5}
+    best = {("file-writes", "mq-deadline"): 0.5, ("file-reads", "mq-deadline"): 0.5}
     experiment = replace(study(), bounds=("mq-deadline",))
     report = build_report(
         experiment, study_row(experiment), rows(experiment, blocks=20, effects=best)

@@ -58,4 +58,4 @@ def test_the_example_with_polars_runs(folder: Path) -> None:
 def test_the_example_with_jq_runs(folder: Path) -> None:
     command = ["sh", "-c", example("sh")]
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=True)
-    assert "dfsio-write\tbfq\tworse\n" in done.stdout
+    assert "file-writes\tbfq\tworse\n" in done.stdout

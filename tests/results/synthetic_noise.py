@@ -19,7 +19,7 @@ from iostudy.telemetry.summary import ForeignProcess
 from tests.report.factory import STARTED_AT, factor, row, study
 
 LABELS = ("none", "bfq")
-STUDY = study(factor("block.scheduler", *LABELS), workloads=("dfsio-write",))
+STUDY = study(factor("block.scheduler", *LABELS), workloads=("file-writes",))
 (WORKLOAD,) = STUDY.workloads
 BLOCKS = 12
 OWN_NOISE = 0.03

@@ -57,7 +57,7 @@ def test_the_process_is_named_with_its_period():
     busy = [row.started_at % 300 < 100 for row in rows]
     timed = [
         _with_machine(
-            replace(row, figures={**row.figures, "aggregate": 300.0 if is_busy else 400.0}),
+            replace(row, figures={**row.figures, "bandwidth": 300.0 if is_busy else 400.0}),
             **{"foreign_%cpu": 150.0 if is_busy else 1.0},
         )
         for row, is_busy in zip(rows, busy, strict=True)

@@ -39,8 +39,8 @@ def test_power_is_reported_after_the_first_look_at_each_workload(tmp_path, noise
     estimates = power_estimates(tmp_path, noise)
     assert [block for block, _ in estimates] == [5, 5]
     assert sorted(text.partition(": noise ")[0] for _, text in estimates) == [
-        "dfsio-read",
-        "dfsio-write",
+        "file-reads",
+        "file-writes",
     ]
     assert all(words in text for _, text in estimates)
 

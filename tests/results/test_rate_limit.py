@@ -10,7 +10,7 @@ from iostudy.ledger.rows import TrialRow
 from iostudy.report.topics.caveats import find_limited
 from tests.report.factory import row
 
-KEY = ("dfsio-write", "bfq")
+KEY = ("file-writes", "bfq")
 
 
 def trial(rate: float, *, cap: float = 100.0, figure: str = "wkB/s") -> TrialRow:

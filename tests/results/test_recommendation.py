@@ -24,48 +24,48 @@ def compared(own, effects, noise=0.01, blocks=20):
 
 def test_a_noisy_workload_without_evidence_of_harm_is_no_recommendation():
     """It was once: "worse in none" needs no evidence."""
-    better = rows(TWO, blocks=20, effects={("dfsio-write", "bfq"): 0.2}, workloads=["dfsio-write"])
-    noisy = rows(TWO, blocks=20, effects={("dfsio-read", "bfq"): -0.1}, noise=0.3)
-    mixed = [*better, *(row for row in noisy if row.workload == "dfsio-read")]
+    better = rows(TWO, blocks=20, effects={("file-writes", "bfq"): 0.2}, workloads=["file-writes"])
+    noisy = rows(TWO, blocks=20, effects={("file-reads", "bfq"): -0.1}, noise=0.3)
+    mixed = [*better, *(row for row in noisy if row.workload == "file-reads")]
     found = compare_configurations(TWO, mixed)
     assert not any(own.comparison.verdict.value == "worse" for own in found)
     assert recommend(TWO, found) is None
 
 
 def test_better_and_not_worse_is_recommended():
-    found = compared(TWO, {("dfsio-write", "bfq"): 0.2})
+    found = compared(TWO, {("file-writes", "bfq"): 0.2})
     assert recommend(TWO, found) == "bfq"
 
 
 @pytest.mark.parametrize(
     ("goal", "met"),
     [
-        ({"better": ("dfsio-write",)}, True),
-        ({"better": ("dfsio-read",)}, False),
-        ({"better": ("dfsio-write",), "not_worse": ()}, True),
+        ({"better": ("file-writes",)}, True),
+        ({"better": ("file-reads",)}, False),
+        ({"better": ("file-writes",), "not_worse": ()}, True),
     ],
 )
 def test_a_declared_goal_decides(goal, met):
     own = with_goal(**goal)
-    found = compared(own, {("dfsio-write", "bfq"): 0.2})
+    found = compared(own, {("file-writes", "bfq"): 0.2})
     assert meets_goal(own, found) == met
     assert (recommend(own, found) == "bfq") == met
 
 
 def test_a_workload_outside_the_goal_does_not_matter():
-    own = with_goal(better=("dfsio-write",), not_worse=())
-    found = compared(own, {("dfsio-write", "bfq"): 0.2, ("dfsio-read", "bfq"): -0.3})
+    own = with_goal(better=("file-writes",), not_worse=())
+    found = compared(own, {("file-writes", "bfq"): 0.2, ("file-reads", "bfq"): -0.3})
     assert recommend(own, found) == "bfq"
     assert (
-        recommend(TWO, compared(TWO, {("dfsio-write", "bfq"): 0.2, ("dfsio-read", "bfq"): -0.3}))
+        recommend(TWO, compared(TWO, {("file-writes", "bfq"): 0.2, ("file-reads", "bfq"): -0.3}))
         is None
     )
 
 
 def test_a_guard_ends_once_it_is_shown_to_be_harmless():
-    own = with_goal(better=("dfsio-write",))
-    found = compared(own, {("dfsio-read", "bfq"): 0.02}, noise=0.02, blocks=10)
-    guard = next(each for each in found if each.workload == "dfsio-read")
+    own = with_goal(better=("file-writes",))
+    found = compared(own, {("file-reads", "bfq"): 0.02}, noise=0.02, blocks=10)
+    guard = next(each for each in found if each.workload == "file-reads")
     assert guard.meets_guard
     assert is_met_guard(own, guard)
     assert not is_undecided(own, guard)
@@ -77,5 +77,5 @@ def test_guards_share_the_risk_among_configurations_only():
     four = study()
     assert guard_rule(four).comparisons == 3
     assert better_rule(four).comparisons == 6
-    one = replace(four, decide=replace(four.decide, goal=Goal(("dfsio-write",))))
+    one = replace(four, decide=replace(four.decide, goal=Goal(("file-writes",))))
     assert better_rule(one).comparisons == 3

@@ -20,9 +20,9 @@ from iostudy.study.model import Study
 from iostudy.study.sections import Goal
 from tests.report.factory import build_report, factor, rows, study, study_row
 
-ONE = study(factor("block.scheduler", "none", "bfq"), workloads=["dfsio-write"])
+ONE = study(factor("block.scheduler", "none", "bfq"), workloads=["file-writes"])
 BOTH = study(factor("block.scheduler", "none", "bfq"))
-GAIN = {("dfsio-write", "bfq"): 0.31}
+GAIN = {("file-writes", "bfq"): 0.31}
 
 
 def with_guard(own: Study) -> Study:
@@ -56,7 +56,7 @@ def reported(own: Study, change: float, **options: float) -> Report:
 def test_both_parts_of_the_goal_are_one_sentence() -> None:
     report = reported(with_guard(ONE), 0.0)
     assert report.headline.startswith("scheduler=bfq is better than scheduler=none: by 3")
-    assert report.headline.endswith("on aggregate, and equivalent within 3 % on exec_time.")
+    assert report.headline.endswith("on bandwidth, and equivalent within 3 % on exec_time.")
     assert recommend(with_guard(ONE), compare_configurations(with_guard(ONE), measured(ONE, 0)))
 
 
@@ -64,14 +64,14 @@ def test_a_worse_guard_forbids_the_recommendation() -> None:
     own = with_guard(ONE)
     found = compare_configurations(own, measured(own, 0.2))
     assert [(each.figure.name, str(each.comparison.verdict)) for each in found] == [
-        ("aggregate", "better"),
+        ("bandwidth", "better"),
         ("exec_time", "worse"),
     ]
     assert recommend(own, found) is None
     assert recommend(ONE, exclude_guards(found)) == "bfq"
     assert reported(own, 0.2).headline == (
         "No scheduler is better on all figures: scheduler=bfq is better than scheduler=none on "
-        "aggregate, and worse on exec_time."
+        "bandwidth, and worse on exec_time."
     )
 
 
@@ -92,11 +92,11 @@ def test_a_guard_that_is_shown_to_be_harmless_takes_no_further_blocks() -> None:
     assert meets_goal(own, [rate, time])
 
 
-@pytest.mark.parametrize(("goal", "met"), [(("dfsio-write",), False), (("dfsio-read",), True)])
+@pytest.mark.parametrize(("goal", "met"), [(("file-writes",), False), (("file-reads",), True)])
 def test_a_guard_belongs_to_the_workload_of_the_goal(goal: tuple[str, ...], *, met: bool) -> None:
     own = with_guard(BOTH)
     own = replace(own, decide=replace(own.decide, goal=Goal(goal, not_worse=())))
-    gains = GAIN | {("dfsio-read", "bfq"): 0.3}
+    gains = GAIN | {("file-reads", "bfq"): 0.3}
     trials = [
         replace(
             row, figures={**(row.figures or {}), "exec_time": 1.0 + (row.configuration == "bfq")}
@@ -120,7 +120,7 @@ def test_every_report_has_every_figure() -> None:
     assert (guard.figure.name, guard.results[1].verdict) == ("exec_time", Verdict.WORSE)
     assert not report.workloads[1].guards
     assert "exec_time" not in [each.figure.name for each in report.workloads[0].others]
-    assert any("exec_time of dfsio-write" in sentence for sentence in report.answer)
+    assert any("exec_time of file-writes" in sentence for sentence in report.answer)
     assert "must not get worse" in report.method.text
     assert "exec_time, lower is better" in markdown.render(report)
     cases = tuple(list_report_cases(report))
@@ -146,5 +146,5 @@ def test_a_kept_configuration_names_its_guards() -> None:
     lines = describe_provenance(
         own, study_row(own, {}), compare_configurations(own, measured(own, 0))
     )
-    assert lines[0].endswith("on dfsio-write, not worse by 3 % on exec_time of dfsio-write.")
-    assert lines[2].startswith("exec_time of dfsio-write: equivalent")
+    assert lines[0].endswith("on file-writes, not worse by 3 % on exec_time of file-writes.")
+    assert lines[2].startswith("exec_time of file-writes: equivalent")

@@ -52,7 +52,7 @@ def test_windows_leave_a_share_of_the_risk_to_the_test_of_their_settling():
 
 
 def test_auto_shares_the_risk_only_with_windows():
-    text = TEXT.replace("MODE", "auto").replace("WORKLOAD", "{terasort: {rows: 1000}}")
+    text = TEXT.replace("MODE", "auto").replace("WORKLOAD", "{iozone: {}}")
     of_trials = parse(text, where="study.yaml", name="study")
     assert decision_rule(of_trials).risk == of_trials.decide.risk
     assert decision_rule(study("auto")).risk < of_trials.decide.risk

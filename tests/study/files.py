@@ -14,15 +14,17 @@ from iostudy.study.model import Study
 from iostudy.study.parser import load, parse
 from iostudy.workloads import catalog
 
-GOOD = textwrap.dedent("""\
+WRITES = "io: {label: file-writes, operation: write, files: 2, size: 64MiB}"
+READS = "io: {label: file-reads}"
+GOOD = textwrap.dedent(f"""\
     question: Does the scheduler matter?
     target: /data/scratch
     factors:
       block.scheduler: [none, bfq]
     workloads:
-      - dfsio-write: {files: 2, size: 64MiB}
-      - dfsio-read
-    decide: {margin: 3%, risk: 5%, blocks: [5, 30]}
+      - {WRITES}
+      - {READS}
+    decide: {{margin: 3%, risk: 5%, blocks: [5, 30]}}
     """)
 
 
@@ -38,8 +40,8 @@ ON_HADOOP = textwrap.dedent(f"""\
 
 
 def add_job(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Put JOB among the workloads: it runs on Hadoop, and else is as dfsio-write."""
-    job = replace(catalog.get("dfsio-write"), name=JOB, service="hadoop")
+    """Put JOB among the workloads: it runs on Hadoop, and else is as io."""
+    job = replace(catalog.get("io"), name=JOB, service="hadoop")
     monkeypatch.setitem(catalog._ALL, JOB, job)
 
 

@@ -59,7 +59,7 @@ TEXT = """
 question: Which?
 target: {loopback: {size: 1GiB}}
 factors: {filesystem.type: [ext4, xfs], sysctl.vm.swappiness: [60, 1]}
-workloads: [dfsio-write]
+workloads: [{io: {label: file-writes, operation: write}}]
 """
 
 

@@ -37,8 +37,8 @@ def test_a_host_that_offers_nothing_is_an_error_at_the_factor():
 def test_options_are_checked_before_the_host_is_queried():
     text = OFFERED.replace("offered", "offered\n  workload.record_size: [1MiB, 512MiB]")
     first, second = problems(text)
-    assert "dfsio-write cannot run with record_size=512MiB: record_size is larger" in first.message
-    assert "dfsio-read" in second.message
+    assert "file-writes cannot run with record_size=512MiB: record_size is larger" in first.message
+    assert "file-reads" in second.message
 
 
 def test_a_bad_option_is_reported_once_and_not_for_every_setting():
@@ -122,17 +122,17 @@ LOGS = """\
 question: Where should the log be?
 target: {loopback: {size: 64MiB, beside: {disk2: ext4}}}
 factors:
-  workload.logs: [log, "disk2:log"]
+  workload.directories: [target, disk2]
 workloads:
-  - nnthroughput
+  - io
 """
 
 
 def test_a_disk_that_a_workload_uses_is_one_that_the_study_makes():
     assert len(read(LOGS).configurations()) == 2
-    (problem,) = problems(LOGS.replace('"disk2:log"', '"disk3:log"'))
+    (problem,) = problems(LOGS.replace("[target, disk2]", "[target, disk3]"))
     assert problem.line == 3
-    assert "cannot run with logs=disk3:log: there is no further disk disk3" in problem.message
+    assert "cannot run with directories=disk3: there is no further disk disk3" in problem.message
     assert "beside: {disk3: ext4}" in problem.message
     (problem,) = problems(LOGS.replace("{loopback: {size: 64MiB, beside: {disk2: ext4}}}", "/data"))
     assert "there is no further disk disk2" in problem.message

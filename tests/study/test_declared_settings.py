@@ -20,7 +20,7 @@ question: Does it matter?
 target: /data
 {settings}
 factors: {{{name}: [a, b]}}
-workloads: [dfsio-write]
+workloads: [{io: {label: file-writes, operation: write}}]
 """
 OWN = "settings: {my.knob: {read: knob get, write: 'knob set {}'}}"
 

@@ -11,7 +11,10 @@ TEXT = """
 question: Which?
 target: /tmp
 factors: {block.scheduler: [none, kyber, bfq]}
-workloads: [dfsio-write, dfsio-read, events]
+workloads:
+  - io: {label: file-writes, operation: write}
+  - io: {label: file-reads}
+  - iozone
 decide: {margin: 3%, risk: 5%, blocks: [5, 12]GOAL}
 """
 
@@ -22,37 +25,37 @@ def read(goal: str = ""):
 
 def test_by_default_any_workload_is_better_and_none_is_worse():
     goal = read().goal
-    assert goal.better == goal.not_worse == ("dfsio-write", "dfsio-read", "events")
+    assert goal.better == goal.not_worse == ("file-writes", "file-reads", "iozone")
     assert read().decide.rare is None
 
 
 def test_a_declared_goal_guards_all_other_workloads():
-    goal = read(", goal: {better: [dfsio-read]}").goal
-    assert (goal.better, goal.not_worse) == (("dfsio-read",), ("dfsio-write", "events"))
+    goal = read(", goal: {better: [file-reads]}").goal
+    assert (goal.better, goal.not_worse) == (("file-reads",), ("file-writes", "iozone"))
 
 
 def test_declared_guards_are_the_only_ones():
-    goal = read(", goal: {better: [events], not_worse: [dfsio-read]}, rare: 10%").goal
-    assert (goal.better, goal.not_worse) == (("events",), ("dfsio-read",))
+    goal = read(", goal: {better: [iozone], not_worse: [file-reads]}, rare: 10%").goal
+    assert (goal.better, goal.not_worse) == (("iozone",), ("file-reads",))
     assert read(", rare: 10%").decide.rare == 0.1
 
 
 @pytest.mark.parametrize(
     ("goal", "path", "message"),
     [
-        ("goal: {better: [dfsio]}", "decide.goal.better", "unknown workload of this study"),
+        ("goal: {better: [io]}", "decide.goal.better", "unknown workload of this study"),
         (
-            "goal: {better: [events], not_worse: [x]}",
+            "goal: {better: [iozone], not_worse: [x]}",
             "decide.goal.not_worse",
             "unknown workload of this study",
         ),
         (
-            "goal: {better: [events], not_worse: [events]}",
+            "goal: {better: [iozone], not_worse: [iozone]}",
             "decide.goal.not_worse",
             "name the workload once",
         ),
         ("goal: {better: []}", "decide.goal.better", "at least 1"),
-        ("goal: {not_worse: [events]}", "decide.goal", "missing"),
+        ("goal: {not_worse: [iozone]}", "decide.goal", "missing"),
         ("rare: 0%", "decide.rare", "allowed: more than 0%"),
     ],
 )

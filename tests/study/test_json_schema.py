@@ -13,7 +13,7 @@ from iostudy.study import library
 from iostudy.study.fields import CATALOG
 from iostudy.study.source import plain, read
 from iostudy.study.study_file import study_file_type
-from tests.study.files import GOOD, ON_HADOOP
+from tests.study.files import GOOD, ON_HADOOP, READS
 from tests.study.test_documented import EXAMPLES
 
 ROOT = Path(__file__).parents[2]
@@ -86,7 +86,7 @@ def test_every_example_of_the_page_is_valid(example):
         ("bfq]", "bqf]"),
         ("[none, bfq]", "[]"),
         ("[none, bfq]", "{levels: [none], om: sdb}"),
-        ("- dfsio-read", "- dfsio-red"),
+        (f"- {READS}", "- iozne"),
         ("files: 2", "fils: 2"),
         ("files: 2", "files: 0"),
         ("files: 2", "files: true"),
@@ -117,9 +117,9 @@ def test_a_plain_error_is_marked(old, new):
         GOOD.replace("block.scheduler: [none, bfq]", "block.nomerges: [0, 2, as-found]"),
         GOOD.replace("block.scheduler: [none, bfq]", "sysctl.kernel.some_key: [1, as-found]"),
         GOOD.replace("block.scheduler: [none, bfq]", "workload.record_size: [1MiB, 65536]"),
-        GOOD.replace("- dfsio-read", "- dfsio-read:"),
-        GOOD.replace("- dfsio-read", "- nnthroughput: {logs: 'a, b', batch_wait: 0}"),
-        GOOD.replace("- dfsio-read", "- nnthroughput: {logs: [a, b], batch_wait: 3ms}"),
+        GOOD.replace(f"- {READS}", "- iozone:"),
+        GOOD.replace(f"- {READS}", "- io: {label: 2, directories: 'target, /b', think: 0}"),
+        GOOD.replace(f"- {READS}", "- io: {label: b, directories: [target, /b], think: 3ms}"),
         ON_HADOOP.replace("hadoop.some-job", "hadoop.nnbench")
         + "hadoop: {datanodes: 2, data_dirs: /d, properties: {io.file.buffer.size: 64KiB}}\n",
     ],

@@ -45,7 +45,7 @@ def test_a_workload_without_a_proper_label_is_refused_at_its_line():
 
 
 def test_workloads_with_equal_labels_are_refused():
-    text = GOOD.replace("size: 64MiB}", "label: 1}") + '  - dfsio-read: {label: "1"}\n'
+    text = GOOD.replace("size: 64MiB}", "label: 1}") + '  - io: {label: "1"}\n'
     text = text.replace("decide: {margin: 3%, risk: 5%, blocks: [5, 30]}\n", "")
     assert "occurs twice" in str(problems(text)[0])
 

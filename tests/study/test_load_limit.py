@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from iostudy.study.mode import describe_mode
-from tests.study.files import GOOD, JOB, ON_HADOOP, add_job, problems, read
+from tests.study.files import GOOD, JOB, ON_HADOOP, READS, WRITES, add_job, problems, read
 
 LIMIT = "limit: {rate: 50MiB/s, iops: 200, duration: 30s}\n"
 
@@ -69,8 +69,8 @@ def test_the_daemons_of_a_cluster_are_out_of_reach(monkeypatch: pytest.MonkeyPat
 def test_a_workload_with_a_longer_duration_than_the_limit(factor: str) -> None:
     workload = "io: {duration: 10s}" if factor else "io: {duration: 1min}"
     text = GOOD.replace("block.scheduler: [none, bfq]\n", f"block.scheduler: [none, bfq]\n{factor}")
-    text = text.replace("dfsio-write: {files: 2, size: 64MiB}", workload)
-    text = text.replace("  - dfsio-read\n", "")
+    text = text.replace(f"{WRITES}", workload)
+    text = text.replace(f"  - {READS}\n", "")
     (problem,) = problems(text + LIMIT)
     assert "a workload runs for 1 min 00 s, longer than the limit" in problem.message
 

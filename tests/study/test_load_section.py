@@ -8,7 +8,11 @@ from iostudy.errors import Problem
 from iostudy.study.plan import make_plan
 from tests.study.files import GOOD, problems, read
 
-LOADED = GOOD.replace("  - dfsio-write: {files: 2, size: 64MiB}\n", "  - events: {events: 20}\n")
+READERS = "io: {label: readers, size: 20MiB}"
+LOADED = (
+    "".join((*GOOD.splitlines(keepends=True)[:5], f"  - {READERS}\n", "  - iozone\n"))
+    + (GOOD.splitlines(keepends=True)[-1])
+)
 LOADED = LOADED.replace("workloads:", "load:\n  workload.jobs: [1, 4, 16]\nworkloads:")
 LINE = 6
 """Where the load stands in it."""
@@ -23,17 +27,17 @@ def problem(old: str, new: str) -> Problem:
 def test_each_level_is_a_workload_of_its_own_and_the_others_stay():
     study = read(LOADED)
     assert [own.label for own in study.workloads] == [
-        "events at jobs=1",
-        "events at jobs=4",
-        "events at jobs=16",
-        "dfsio-read",
+        "readers at jobs=1",
+        "readers at jobs=4",
+        "readers at jobs=16",
+        "iozone",
     ]
     *curve, other = study.workloads
     assert [own.load.level for own in curve if own.load] == [1, 4, 16]
     assert [own.options.jobs for own in curve] == [1, 4, 16]  # type: ignore[attr-defined]
-    assert {own.listed_as for own in curve} == {"events"}
+    assert {own.listed_as for own in curve} == {"readers"}
     assert other.load is None
-    assert other.listed_as == "dfsio-read"
+    assert other.listed_as == "iozone"
 
 
 def test_levels_share_the_risk_and_the_blocks_like_other_workloads():
@@ -45,24 +49,24 @@ def test_levels_share_the_risk_and_the_blocks_like_other_workloads():
 
 def test_a_curve_counts_as_one_workload():
     assert read(LOADED).weights == pytest.approx([1 / 3, 1 / 3, 1 / 3, 1])
-    weighted = LOADED.replace("blocks: [5, 30]", "blocks: [5, 30], weights: {events: 6}")
+    weighted = LOADED.replace("blocks: [5, 30]", "blocks: [5, 30], weights: {readers: 6}")
     assert read(weighted).weights == pytest.approx([2, 2, 2, 1])
-    found = problems(weighted.replace("{events: 6}", "{events at jobs=4: 6}"))
-    assert found[0].allowed == "events, dfsio-read"
+    found = problems(weighted.replace("{readers: 6}", "{readers at jobs=4: 6}"))
+    assert found[0].allowed == "readers, iozone"
 
 
 def test_sizes_and_times_are_loads_as_the_file_has_them():
-    study = read(LOADED.replace("jobs: [1, 4, 16]", "event_size: [512KiB, 1MiB]"))
+    study = read(LOADED.replace("jobs: [1, 4, 16]", "record_size: [512KiB, 1MiB]"))
     assert [own.label for own in study.workloads[:2]] == [
-        "events at event_size=512KiB",
-        "events at event_size=1MiB",
+        "readers at record_size=512KiB",
+        "readers at record_size=1MiB",
     ]
     assert [own.load.level for own in study.workloads[:2] if own.load] == [2**19, 2**20]
 
 
 def test_every_workload_that_has_the_option_has_a_curve():
-    files = LOADED.replace("jobs: [1, 4, 16]", "files: [1, 2]")
-    assert len(read(files).workloads) == 4
+    two = LOADED.replace("iozone", "io")
+    assert len(read(two).workloads) == 6
 
 
 @pytest.mark.parametrize(
@@ -88,18 +92,18 @@ def test_levels_are_numbers_that_ascend(levels: str, message: str):
     ("load", "message"),
     [
         ("workload.direct: [false, true]", "counts or measures something"),
-        ("workload.compute: [0s, 1s]", "a number above 0"),
+        ("workload.think: [0s, 1s]", "a number above 0"),
     ],
 )
 def test_a_load_counts_or_measures_something(load: str, message: str):
-    changed = LOADED.replace("workload.jobs: [1, 4, 16]", load).replace("  - dfsio-read\n", "")
+    changed = LOADED.replace("workload.jobs: [1, 4, 16]", load).replace("  - iozone\n", "")
     assert all(message in found.message for found in problems(changed))
 
 
 def test_a_level_has_to_fit_the_other_options():
-    found = problem("{events: 20}", "{files: 4}")
-    assert found.path == "load.workload.jobs.0"
-    assert "events: more files than jobs" in found.message
+    found = problem("size: 20MiB", "files: 65536")
+    assert found.path == "load.workload.jobs.2"
+    assert "readers: 1048576 files of all jobs" in found.message
 
 
 def test_one_option_makes_the_curves():
@@ -135,19 +139,19 @@ def test_a_load_is_no_parameter_of_a_search():
 
 
 def test_a_load_is_not_fixed_in_a_workload_too():
-    found = problem("{events: 20}", "{events: 20, jobs: 4}")
-    assert found.path == "workloads.0.events.jobs"
+    found = problem("size: 20MiB", "jobs: 4")
+    assert found.path == "workloads.0.io.jobs"
     assert found.found == "4"
 
 
 def test_a_label_has_to_leave_room_for_the_load():
-    long = LOADED.replace("{events: 20}", "{label: " + "x" * 55 + "}")
+    long = LOADED.replace("label: readers", "label: " + "x" * 55)
     assert all("60 printable characters" in found.message for found in problems(long))
 
 
 def test_a_problem_of_a_workload_is_reported_once():
-    assert [p.path for p in problems(LOADED.replace("{events: 20}", "{event: 20}"))] == [
-        "workloads.0.events.event"
+    assert [p.path for p in problems(LOADED.replace("size: 20", "siz: 20"))] == [
+        "workloads.0.io.siz"
     ]
 
 
@@ -155,7 +159,7 @@ def test_a_problem_of_a_workload_is_reported_once():
 def test_a_load_of_workloads_that_are_no_list_is_a_problem(section):
     lines = GOOD.splitlines(keepends=True)
     text = "".join([*lines[:4], f"workloads: {section}\n", "load: {workload.files: [1, 2]}\n"])
-    assert "a list is wanted here, such as [dfsio-write" in problems(text)[0].message
+    assert "a list is wanted here, such as [io" in problems(text)[0].message
 
 
 def of_nodes(levels: str, rest: str = "") -> str:
@@ -166,17 +170,19 @@ target: /srv/shared
 factors: {{workload.record_size: [1MiB, 64KiB]}}
 load:
   fleet.nodes: {levels}
-workloads: [dfsio-read, dfsio-write]
+workloads:
+  - io: {{label: file-reads, figure: exec_time}}
+  - io: {{label: file-writes, operation: write, figure: exec_time}}
 {rest}"""
 
 
 def test_numbers_of_nodes_are_a_load_of_every_workload():
     study = read(of_nodes("[1, 2, 16]"))
     assert [own.label for own in study.workloads][:4] == [
-        "dfsio-read at nodes=1",
-        "dfsio-read at nodes=2",
-        "dfsio-read at nodes=16",
-        "dfsio-write at nodes=1",
+        "file-reads at nodes=1",
+        "file-reads at nodes=2",
+        "file-reads at nodes=16",
+        "file-writes at nodes=1",
     ]
     assert [own.node_count for own in study.workloads] == [1, 2, 16] * 2
     assert [own.load.level for own in study.workloads if own.load] == [1, 2, 16] * 2
@@ -215,7 +221,7 @@ def test_numbers_of_nodes_are_whole_and_ascend(levels: str, message: str):
             ),
             marks=pytest.mark.all_plugins,
         ),
-        ("dfsio-read,", "{dfsio-read: {figure: throughput}},", "the figure throughput"),
+        ("file-reads, figure: exec_time", "file-reads", "the figure bandwidth"),
         pytest.param(
             *("/srv/shared", "/srv/shared\ndesign: full", "with a screening"),
             marks=pytest.mark.all_plugins,

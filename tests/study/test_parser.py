@@ -15,13 +15,13 @@ from iostudy.study.sections import Refusal, Validity
 from iostudy.study.targets.section import DirectoryTarget, LoopbackTarget, ScratchTarget
 from iostudy.telemetry.rate import DEFAULT_HZ
 from iostudy.telemetry.summary import TRACING_COST_NOTE
-from tests.study.files import GOOD, load_ready_made, only_problem, problems, read
+from tests.study.files import GOOD, READS, WRITES, load_ready_made, only_problem, problems, read
 
 
 def test_a_good_file_becomes_a_study():
     study = read(GOOD)
     assert [c.label for c in study.configurations()] == ["none", "bfq"]
-    assert [w.label for w in study.workloads] == ["dfsio-write", "dfsio-read"]
+    assert [w.label for w in study.workloads] == ["file-writes", "file-reads"]
     assert study.target == DirectoryTarget(Path("/data/scratch"))
     assert study.decide.margin == pytest.approx(0.03)
     assert study.comparisons == 2
@@ -89,8 +89,13 @@ def test_further_disks_have_names_and_file_systems(disks, words):
         ("bfq]", "none]", 4, ["none occurs twice", "{first: none, second: none}"]),
         ("[none, bfq]", "[]", 4, ["empty"]),
         ("[none, bfq]", "none", 4, ["levels are a list"]),
-        ("  - dfsio-read", "  - dfsio-red", 7, ["unknown workload", "mean dfsio-read"]),
-        ("  - dfsio-read", "  - dfsio-write", 5, ["twice", "label"]),
+        (f"  - {READS}", "  - iozne", 7, ["unknown workload", "mean iozone"]),
+        (
+            f"  - {READS}",
+            "  - io: {label: file-writes, operation: write}",
+            5,
+            ["twice", "label"],
+        ),
         ("files: 2", "files: 0", 6, ["1 or more", "found 0"]),
         ("files: 2", "fils: 2", 6, ["unknown key", "did you mean files"]),
         ("size: 64MiB", "size: 1 gigabyte", 6, ["not a size", "found 1 gigabyte", "256MiB"]),
@@ -136,7 +141,7 @@ def test_unaligned_direct_io_is_found_before_anything_runs():
         "block.scheduler: [none, bfq]",
         "workload.direct: [false, true]\n  workload.record_size: [1MiB, 1000]",
     )
-    (problem,) = problems(text.replace("  - dfsio-read\n", ""))
+    (problem,) = problems(text.replace(f"  - {READS}\n", ""))
     assert "multiples of 4096" in problem.message
     assert "direct=true, record_size=1000" in problem.message
 
@@ -144,7 +149,7 @@ def test_unaligned_direct_io_is_found_before_anything_runs():
 def test_a_factor_that_no_workload_heeds_is_refused():
     factor = "workload.fsync: [true, false]"
     text = GOOD.replace("block.scheduler: [none, bfq]", factor)
-    assert problems(text.replace("  - dfsio-write: {files: 2, size: 64MiB}\n", ""))
+    assert problems(text.replace(f"  - {WRITES}\n", ""))
 
 
 @pytest.mark.parametrize(
@@ -240,18 +245,18 @@ def test_a_refused_configuration_stops_the_study_by_default():
 
 
 def test_weights_are_those_of_the_workloads():
-    weighted = GOOD.replace("blocks: [5, 30]", "blocks: [5, 30], weights: {dfsio-read: 2.5}")
+    weighted = GOOD.replace("blocks: [5, 30]", "blocks: [5, 30], weights: {file-reads: 2.5}")
     decide = read(weighted).decide
-    assert [decide.weight(w) for w in ("dfsio-write", "dfsio-read")] == [1.0, 2.5]
+    assert [decide.weight(w) for w in ("file-writes", "file-reads")] == [1.0, 2.5]
 
 
 @pytest.mark.parametrize(
     ("weights", "path", "message"),
     [
-        ("{dfsio-reads: 2}", "decide.weights.dfsio-reads", "unknown workload of this study"),
-        ("{dfsio-read: 0}", "decide.weights.dfsio-read", "out of range; allowed: more than 0"),
-        ("{dfsio-read: .inf}", "decide.weights.dfsio-read", "finite"),
-        ("{dfsio-read: heavy}", "decide.weights.dfsio-read", "number"),
+        ("{file-readss: 2}", "decide.weights.file-readss", "unknown workload of this study"),
+        ("{file-reads: 0}", "decide.weights.file-reads", "out of range; allowed: more than 0"),
+        ("{file-reads: .inf}", "decide.weights.file-reads", "finite"),
+        ("{file-reads: heavy}", "decide.weights.file-reads", "number"),
         ("[2, 1]", "decide.weights", "mapping"),
     ],
 )

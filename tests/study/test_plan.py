@@ -17,7 +17,7 @@ STUDY = parse(
 question: Which?
 target: /tmp
 factors: {block.scheduler: [none, mq-deadline, kyber, bfq]}
-workloads: [dfsio-write, dfsio-read]
+workloads: [{io: {label: file-writes, operation: write}}, {io: {label: file-reads}}]
 decide: {margin: 3%, risk: 5%, blocks: [5, 30]}
 """,
     where="study.yaml",
@@ -36,7 +36,7 @@ def test_every_block_holds_every_configuration_once(seed):
     plan = make_plan(STUDY, seed)
     labels = sorted(c.label for c in STUDY.configurations())
     assert all(sorted(block.order) == labels for block in plan.blocks)
-    assert Counter(b.workload for b in plan.blocks) == {"dfsio-write": 30, "dfsio-read": 30}
+    assert Counter(b.workload for b in plan.blocks) == {"file-writes": 30, "file-reads": 30}
 
 
 def test_every_order_is_as_likely_as_any_other():
@@ -65,7 +65,7 @@ target: {loopback: {size: 2GiB}}
 factors:
   block.scheduler: [none, bfq, kyber]
   filesystem.type: {first: ext4, second: ext4, third: xfs}
-workloads: [dfsio-write, dfsio-read]
+workloads: [{io: {label: file-writes, operation: write}}, {io: {label: file-reads}}]
 decide: {margin: 3%, risk: 5%, blocks: [5, 30]}
 """,
     where="study.yaml",
@@ -114,7 +114,7 @@ target: {loopback: {size: 2GiB}}
 factors:
   filesystem.type: {"a, filesystem.reserved=x": ext4, a: ext2}
   filesystem.reserved: {x: 1, "x, filesystem.reserved=x": 2}
-workloads: [dfsio-write]
+workloads: [{io: {label: file-writes, operation: write}}]
 """,
         where="study.yaml",
         name="study",

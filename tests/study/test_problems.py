@@ -6,7 +6,7 @@ import pytest
 from pydantic import BaseModel, Field, ValidationError
 
 from iostudy.study.problems import format_reason
-from tests.study.files import GOOD, only_problem, problems
+from tests.study.files import GOOD, READS, only_problem, problems
 
 
 class Options(BaseModel):
@@ -92,7 +92,7 @@ def test_an_unknown_key_is_compared_with_those_of_its_own_section():
 
 def test_an_unknown_key_of_a_named_section_is_compared_with_those_of_that_section():
     figure = "{regex: (x), unit: s, higher_is_better: true, strem: stderr}"
-    problem = only_problem("- dfsio-read", f"- command: {{run: ls, figures: {{rate: {figure}}}}}")
+    problem = only_problem(f"- {READS}", f"- command: {{run: ls, figures: {{rate: {figure}}}}}")
     assert problem.path == "workloads.1.command.figures.rate.strem"
     assert problem.suggestion == "stream"
 

@@ -78,7 +78,7 @@ OWN = """\
 question: Which record size?
 target: .
 factors: {workload.record_size: [1MiB, 64KiB]}
-workloads: [dfsio-read]
+workloads: [{io: {label: file-reads}}]
 decide: {blocks: [5, 20]}
 sizes: {smoke: {decide: {blocks: [3, 4]}}}
 """

@@ -17,64 +17,67 @@ from iostudy.study.requests import (
     find_unsynced_latencies,
 )
 from iostudy.workloads import catalog
-from iostudy_hadoop.native import dfsio
+from iostudy.workloads.native import io
 from tests.report.factory import rows
 from tests.study.files import GOOD, only_problem, problems, read
 
-READ = "dfsio-read"
-DEFAULTS = catalog.get(READ).options()
+READ = "file-reads"
+ITEM = f"- io: {{label: {READ}}}"
+DEFAULTS = catalog.get("io").options()
 
 
 def with_read(options: str) -> str:
-    return GOOD.replace("- dfsio-read", f"- dfsio-read: {options}")
+    return GOOD.replace(ITEM, f"- io: {options}")
 
 
 def test_the_first_figure_decides_unless_another_is_named():
-    assert build_request(READ, DEFAULTS).figure.name == "aggregate"
-    assert build_request(READ, DEFAULTS, figure="latency_p99").figure.unit == "us"
+    assert build_request("io", DEFAULTS).figure.name == "bandwidth"
+    assert build_request("io", DEFAULTS, figure="read_latency_p99").figure.unit == "us"
     with pytest.raises(UnknownNameError, match="unknown figure"):
-        build_request(READ, DEFAULTS, figure="latency")
+        build_request("io", DEFAULTS, figure="latency")
 
 
 def test_a_study_names_its_figure_and_its_label():
     study = read(with_read("{figure: exec_time, label: a scan}"))
     write, scan = study.workloads
-    assert (write.label, write.figure.name) == ("dfsio-write", "aggregate")
-    assert (scan.label, scan.name, scan.figure.name) == ("a scan", READ, "exec_time")
+    assert (write.label, write.figure.name) == ("file-writes", "bandwidth")
+    assert (scan.label, scan.name, scan.figure.name) == ("a scan", "io", "exec_time")
     assert not scan.figure.higher_is_better
 
 
 def test_of_several_figures_the_first_decides():
-    request = read(with_read("{figure: [latency_p99, aggregate]}")).workloads[-1]
-    assert [figure.name for figure in request.figures] == ["latency_p99", "aggregate"]
-    assert request.figure.name == "latency_p99"
+    request = read(with_read("{figure: [read_latency_p99, bandwidth]}")).workloads[-1]
+    assert [figure.name for figure in request.figures] == ["read_latency_p99", "bandwidth"]
+    assert request.figure.name == "read_latency_p99"
 
 
-@pytest.mark.parametrize("figures", ["[]", "[aggregate, aggregate]"])
+@pytest.mark.parametrize("figures", ["[]", "[bandwidth, bandwidth]"])
 def test_figures_are_different_ones(figures):
-    problem = only_problem("- dfsio-read", f"- dfsio-read: {{figure: {figures}}}")
+    problem = only_problem(ITEM, f"- io: {{label: file-reads, figure: {figures}}}")
     assert problem.message.startswith("name one figure, or several different ones")
 
 
 @pytest.mark.all_plugins
 def test_a_screening_decides_by_one_figure():
-    two = "- dfsio-read: {figure: [latency_p99, aggregate]}\ndesign: plackett-burman"
-    messages = [problem.message for problem in problems(GOOD.replace("- dfsio-read", two))]
-    assert "a screening decides by one figure: name one for dfsio-read" in messages
+    two = (
+        "- io: {label: file-reads, figure: [read_latency_p99, bandwidth]}\ndesign: plackett-burman"
+    )
+    messages = [problem.message for problem in problems(GOOD.replace(ITEM, two))]
+    assert "a screening decides by one figure: name one for file-reads" in messages
 
 
 def test_an_unknown_figure_suggests_the_nearest_at_its_line():
-    problem = only_problem("- dfsio-read", "- dfsio-read: {figure: latency_p9}")
+    problem = only_problem(ITEM, "- io: {label: file-reads, figure: read_latency_p9}")
     assert problem.line == 7
-    assert problem.path == "workloads.1.dfsio-read.figure"
-    assert problem.found == "latency_p9"
-    assert problem.suggestion == "latency_p99"
-    assert "aggregate" in problem.allowed
+    assert problem.path == "workloads.1.io.figure"
+    assert problem.found == "read_latency_p9"
+    assert problem.suggestion == "read_latency_p99"
+    assert "bandwidth" in problem.allowed
 
 
 @pytest.mark.parametrize("figure", ["[a]", "7", "{a: b}"])
 def test_a_figure_is_a_name(figure):
-    problem = only_problem("- dfsio-read", f"- dfsio-read: {{figure: {figure}}}")
+    problem = only_problem(ITEM, f"- io: {{label: file-reads, figure: {figure}}}")
     assert problem.message == "unknown figure"
 
 
@@ -84,16 +87,16 @@ def test_a_label_with_its_problem_does_not_hide_those_of_the_options():
 
 
 def test_the_same_workload_twice_needs_labels():
-    problem = only_problem("- dfsio-read", "- dfsio-read\n  - dfsio-read")
+    problem = only_problem(ITEM, f"{ITEM}\n  {ITEM}")
     assert "label" in problem.message
-    twice = "- dfsio-read\n  - dfsio-read: {label: again, figure: exec_time}"
-    study = read(GOOD.replace("- dfsio-read", twice))
-    assert [w.figure.name for w in study.workloads] == ["aggregate", "aggregate", "exec_time"]
+    twice = f"{ITEM}\n  - io: {{label: again, figure: exec_time}}"
+    study = read(GOOD.replace(ITEM, twice))
+    assert [w.figure.name for w in study.workloads] == ["bandwidth", "bandwidth", "exec_time"]
 
 
 def test_verdicts_are_of_the_figure_that_is_named():
     by_rate = read(GOOD)
-    by_time = read(with_read("{figure: exec_time}"))
+    by_time = read(with_read(f"{{label: {READ}, figure: exec_time}}"))
     trials = rows(by_rate, blocks=6, effects={(READ, "bfq"): -0.2})
     value = collect_figures(by_time, trials)[READ, "none"][1]
     assert value == next(
@@ -108,26 +111,24 @@ def test_verdicts_are_of_the_figure_that_is_named():
 
 
 def test_a_figure_that_some_configuration_does_not_have_is_a_problem(monkeypatch):
-    definition = replace(
-        dfsio.READ, figures=lambda o: dfsio.READ.figures(o)[1 if o.direct else 0 :]
-    )
-    monkeypatch.setitem(catalog._ALL, READ, definition)
+    definition = replace(io.IO, figures=lambda o: io.IO.figures(o)[1 if o.direct else 0 :])
+    monkeypatch.setitem(catalog._ALL, "io", definition)
     factors = "[none, bfq]\n  workload.direct: [false, true]"
-    (problem,) = problems(GOOD.replace("[none, bfq]", factors))
-    assert "dfsio-read cannot run with direct=true: it then has no aggregate" in problem.message
+    _, problem = problems(GOOD.replace("[none, bfq]", factors))
+    assert "file-reads cannot run with direct=true: it then has no bandwidth" in problem.message
 
 
 def test_a_workload_that_lacks_something_is_refused_once_for_all_its_options(monkeypatch):
     checked = []
 
-    class UnavailableWorkload(dfsio.DfsioWrite):
+    class UnavailableWorkload(io.Io):
         def check(self):
             checked.append(self.options.direct)
             if self.options.direct:
                 raise UsageError("fio", found="there is none", where="PATH", remedy="install it")
 
-    definition = replace(dfsio.READ, make=UnavailableWorkload)
-    monkeypatch.setitem(catalog._ALL, READ, definition)
+    definition = replace(io.IO, make=UnavailableWorkload)
+    monkeypatch.setitem(catalog._ALL, "io", definition)
     factors = "[none, bfq]\n  workload.direct: [false, true]"
     study = read(GOOD.replace("[none, bfq]", factors))
     with pytest.raises(UsageError, match="install it"):
@@ -146,12 +147,12 @@ def test_options_that_do_not_vary_stay_as_they_are():
     """Times among them, which are numbers inside and need their unit to be read."""
     study = read(
         GOOD.replace("[none, bfq]", "[none, bfq]\n  workload.jobs: [2, 4]").replace(
-            "  - dfsio-read\n", "  - events: {duration: 40min, event_size: 1MiB}\n"
+            ITEM, "- io: {label: a scan, duration: 40min, record_size: 1MiB}"
         )
     )
     found = [apply_configuration(study.workloads[1], each) for each in study.configurations()]
     assert {options.jobs for options in found} == {2, 4}
-    assert {(options.duration, options.event_size) for options in found} == {(2400.0, 1 << 20)}
+    assert {(options.duration, options.record_size) for options in found} == {(2400.0, 1 << 20)}
 
 
 def test_options_in_any_unit_go_with_a_varied_one():
@@ -224,7 +225,7 @@ def test_a_program_that_is_neither_text_nor_list_is_one_problem():
     ],
 )
 def test_a_latency_without_the_syncs_of_durable_writes_is_warned_of(options, warned):
-    study = read(GOOD.replace("- dfsio-read", f"- io: {{{options}}}"))
+    study = read(GOOD.replace(ITEM, f"- io: {{{options}}}"))
     warnings = list(find_unsynced_latencies(study))
     assert len(warnings) == warned
     assert all("figure: [sync_latency_p99, iops]" in text for text in warnings)

@@ -14,9 +14,9 @@ TEXT = """\
 question: Which?
 target: TARGET
 factors: {workload.record_size: [1MiB, 64KiB]}
-workloads: [{dfsio-read: {files: 1, size: 1MiB}}]
+workloads: [{io: {size: 1MiB, figure: exec_time}}]
 """
-READ = "[{dfsio-read: {files: 1, size: 1MiB}}]"
+READ = "{size: 1MiB, figure: exec_time}"
 LOOP = "{loopback: {size: 64MiB}}"
 
 
@@ -27,7 +27,7 @@ def require(text: str) -> None:
 def test_reads_and_writes_of_a_directory_are_accepted(tmp_path: Path):
     text = TEXT.replace("TARGET", str(tmp_path))
     require(text)
-    require(text.replace(READ, "[{dfsio-write: {files: 1, size: 1MiB, figure: exec_time}}]"))
+    require(text.replace("size:", "operation: write, size:"))
 
 
 @pytest.mark.parametrize(
@@ -35,15 +35,13 @@ def test_reads_and_writes_of_a_directory_are_accepted(tmp_path: Path):
     [
         ("TARGET", LOOP, "the target"),
         ("TARGET", ".", "the target"),
-        (READ, "[{dfsio-truncate: {files: 1, size: 1MiB}}]", "the figure truncates"),
-        (READ, "[{dfsio-read: {files: 1, size: 1MiB, figure: throughput}}]", "throughput"),
+        (READ, "{size: 1MiB}", "the figure bandwidth"),
+        (READ, "{size: 1MiB, figure: iops}", "the figure iops"),
         ("factors", "validity: {foreign_io: 5%}\nfactors", "foreign_io"),
         ("factors", "telemetry: {block_latency: true}\nfactors", "block_latency"),
     ],
 )
 def test_others_are_refused_with_the_reason(old: str, new: str, found: str, tmp_path: Path):
     text = TEXT.replace(old, new).replace("TARGET", str(tmp_path))
-    if "truncate" in new:
-        text = text.replace("record_size: [1MiB, 64KiB]", "fsync: [true, false]")
     with pytest.raises(UsageError, match=found):
         require(text)

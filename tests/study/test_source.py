@@ -7,7 +7,7 @@ import pytest
 from iostudy.errors import StudyError
 from iostudy.study.problems import MAX_PROBLEMS
 from iostudy.study.source import MAX_BYTES, decode, read, write
-from tests.study.files import GOOD, problems
+from tests.study.files import GOOD, READS, problems
 
 
 @pytest.mark.parametrize("text", ["[" * 100_000, "{a: " * 100_000, "- " * 100_000])
@@ -38,7 +38,7 @@ def test_a_few_lines_cannot_stand_for_gigabytes():
 
 
 def test_lines_are_those_of_the_file():
-    text = "# a comment\n\n" + GOOD.replace("  - dfsio-read\n", "\n  # and\n\n  - dfsio-red\n")
+    text = "# a comment\n\n" + GOOD.replace(f"  - {READS}\n", "\n  # and\n\n  - iozne\n")
     assert [p.line for p in problems(text)] == [12]
 
 
@@ -86,7 +86,7 @@ def test_a_character_that_no_report_can_carry_is_refused_at_its_line(place, esca
 
 @pytest.mark.parametrize("forged", [r"a\nline 1: x", r"a\rb", r"a\u2028b", r"a\e[31mb", r"\u202e"])
 def test_no_value_forges_a_second_problem(forged):
-    text = GOOD.replace("- dfsio-read", f'- "{forged}": {{}}') + f'"{forged}": 1\n'
+    text = GOOD.replace(f"- {READS}", f'- "{forged}": {{}}') + f'"{forged}": 1\n'
     for problem in problems(text):
         assert str(problem).isprintable()
 

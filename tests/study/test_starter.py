@@ -25,15 +25,14 @@ def written(name: str, target: object, host: StarterHost) -> dict[str, object]:
 
 @pytest.mark.parametrize("target", DISKS)
 def test_root_varies_the_scheduler_of_a_disk_with_direct_io(target: object) -> None:
-    study = written("dfsio-read", target, replace(HOST, device=DISK))
+    study = written("io", target, replace(HOST, device=DISK))
     assert study["factors"] == {"block.scheduler": "offered"}
-    assert study["workloads"] == [{"dfsio-read": {"files": 2, "size": "64MiB", "direct": True}}]
+    assert study["workloads"] == [{"io": {**catalog.get("io").example, "direct": True}}]
 
 
 def test_without_root_an_option_of_the_workload_varies() -> None:
     user = replace(HOST, root=False, device=DISK)
-    assert written("dfsio-read", HERE, user)["factors"] == {"workload.direct": [False, True]}
-    assert written("nnbench", HERE, user)["factors"] == {"workload.threads": [1, 4]}
+    assert written("io", HERE, user)["factors"] == {"workload.direct": [False, True]}
 
 
 @pytest.mark.all_plugins
@@ -42,6 +41,7 @@ def test_a_setting_of_write_back_varies_only_where_a_workload_writes_and_has_no_
     proposed = {each: written(each, HERE, HOST)["factors"] for each in names}
     memory = {"vm.dirty_ratio": [20, 40]}
     assert {each for each in names if proposed[each] == memory} == {"hadoop.teragen", "mix"}
+    assert proposed["nnthroughput"] == {"workload.threads": [1, 4]}
     for reader in ("hadoop.wordcount", "hadoop.teravalidate"):
         assert proposed[reader] == {"workload.reduces": [1, 4]}
 
@@ -52,17 +52,17 @@ def test_a_job_of_fio_varies_a_parameter_and_no_write_back_for_its_reads() -> No
 
 
 def test_the_device_and_its_queue_are_described() -> None:
-    text = render_starter(catalog.get("dfsio-read"), HERE, replace(HOST, device=DISK))
+    text = render_starter(catalog.get("io"), HERE, replace(HOST, device=DISK))
     assert "sda (ST4000), rotational; scheduler mq-deadline of none, mq-deadline" in text
     assert "[128, 1024, 4096]   # 128 now" in text
 
 
 def test_scratch_says_that_data_are_destroyed() -> None:
-    text = render_starter(catalog.get("dfsio-read"), DISKS[1], HOST)
+    text = render_starter(catalog.get("io"), DISKS[1], HOST)
     assert "# ALL DATA ON /dev/sdb ARE DESTROYED" in text
 
 
 def test_names_cannot_leave_their_comment() -> None:
     hostile = replace(DISK, model="x\nfactors: {}")
-    text = render_starter(catalog.get("dfsio-read"), HERE, replace(HOST, device=hostile))
+    text = render_starter(catalog.get("io"), HERE, replace(HOST, device=hostile))
     assert "\nfactors: {}" not in text

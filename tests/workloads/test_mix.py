@@ -13,16 +13,16 @@ from iostudy.errors import UsageError, WorkloadError, WorkloadStoppedError
 from iostudy.workloads import catalog, mix
 from iostudy.workloads.definition import Figure, WorkloadDefinition, fixed_figures
 from iostudy.workloads.measurement import Measurement, Part
+from iostudy.workloads.native.io import IO
 from iostudy.workloads.option_types import Options
 from iostudy.workloads.workload import Place, Workload
-from iostudy_hadoop.native import dfsio
 from tests.cli.program import Program
 from tests.page_cache import resident_pages
-from tests.study.files import only_problem
+from tests.study.files import WRITES, only_problem
 
 MIB = 1 << 20
-READ = {"dfsio-read": {"files": 1, "size": "8MiB"}}
-WRITE = {"dfsio-write": {"files": 1, "size": "1MiB"}}
+READ = {"io": {"size": "8MiB"}}
+WRITE = {"io": {"operation": "write", "size": "1MiB"}}
 
 
 class StepOptions(Options):
@@ -85,10 +85,7 @@ def defined(name, **more):
     )
 
 
-KNOWN = {
-    each.name: each
-    for each in (dfsio.READ, dfsio.WRITE, defined("steps"), defined("moving", ticks_bytes=True))
-}
+KNOWN = {each.name: each for each in (IO, defined("steps"), defined("moving", ticks_bytes=True))}
 DEFINITION = mix.definition(KNOWN)
 
 
@@ -120,7 +117,7 @@ def test_members_are_distinguished_and_verified(place):
     measured = run(make("once", **requested), place)
     figures = DEFINITION.figures(options("once", **requested))
     assert set(measured.figures) == {figure.name for figure in figures}
-    assert figures[0].name == "front.aggregate"
+    assert figures[0].name == "front.bandwidth"
     assert measured.figures["front.bytes"] == 8 * MIB
     assert measured.figures["bytes"] == 9 * MIB
     assert 0 <= measured.figures["overlap"] <= 100
@@ -241,7 +238,8 @@ def test_a_tick_that_says_no_stops_all(place):
 @pytest.mark.child
 def test_a_signal_stops_all_and_nothing_is_left(tmp_path):
     program = Program(tmp_path)
-    endless = "{a: {dfsio-write: {files: 2, size: 1GiB}}, b: {dfsio-write: {files: 1, size: 1MiB}}}"
+    write = "{io: {operation: write, size: SIZE}}"
+    endless = f"{{a: {write}, b: {write}}}".replace("SIZE", "2GiB", 1).replace("SIZE", "1MiB")
     (tmp_path / "out").mkdir()
     arguments = ("bench", "mix", "--target", "out", "-o", f"workloads={endless}")
     process = program.start(*arguments)
@@ -265,7 +263,7 @@ def test_a_signal_stops_all_and_nothing_is_left(tmp_path):
         {"one": READ, "../two": READ},
         {"one": READ, "a" * 33: READ},
         {"one": READ, "": READ},
-        "dfsio-read",
+        "file-reads",
         "{",
     ],
 )
@@ -277,23 +275,23 @@ def test_an_invalid_mix_is_refused(workloads):
 @pytest.mark.parametrize(
     ("member", "path", "message", "suggestion"),
     [
-        ("{dfsio-read: {files: x}}", ".dfsio-read.files", "write a whole number", ""),
-        ("{dfsio-read: {fils: 2}}", ".dfsio-read.fils", "unknown key", "files"),
-        ("{dfsio-reed: {}}", ".dfsio-reed", "unknown key", "dfsio-read"),
+        ("{io: {files: x}}", ".io.files", "write a whole number", ""),
+        ("{io: {fils: 2}}", ".io.fils", "unknown key", "files"),
+        ("{iozne: {}}", ".iozne", "unknown key", "iozone"),
         ("3", "", "a workload is its name, or {name: {option: value}}", ""),
     ],
 )
 def test_wrong_member_of_a_study_has_its_place_and_line(member, path, message, suggestion):
-    mixed = f"{{workloads: {{front: dfsio-read,\n      side: {member}}}}}"
-    problem = only_problem("  - dfsio-write: {files: 2, size: 64MiB}", f"  - mix: {mixed}")
+    mixed = f"{{workloads: {{front: io,\n      side: {member}}}}}"
+    problem = only_problem(f"  - {WRITES}", f"  - mix: {mixed}")
     assert problem.path == f"workloads.0.mix.workloads.side{path}"
     assert (problem.message, problem.suggestion) == (message, suggestion)
     assert problem.line > 1
 
 
 def test_invalid_label_has_a_plain_message():
-    mixed = "{workloads: {front: dfsio-read, ../x: dfsio-read}}"
-    problem = only_problem("  - dfsio-write: {files: 2, size: 64MiB}", f"  - mix: {mixed}")
+    mixed = "{workloads: {front: io, ../x: io}}"
+    problem = only_problem(f"  - {WRITES}", f"  - mix: {mixed}")
     assert problem.path == "workloads.0.mix.workloads.../x"
     assert problem.message.startswith("not a label; write")
 

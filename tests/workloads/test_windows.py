@@ -181,29 +181,19 @@ def test_io_that_reaches_the_device_has_a_steady_state(options):
 
 
 FILES = {"files": 2, "size": "256KiB", "record_size": "16KiB", "direct": True}
-EVENTS = {"jobs": 3, "files": 2, "events": 2, "event_size": "64KiB", "compute": "1ms"}
-TREE = {"threads": 2, "files": 70, "files_per_directory": 50}
 
 
-@pytest.mark.parametrize(
-    ("name", "options"),
-    [
-        ("dfsio-read", FILES),
-        ("dfsio-write", FILES),
-        ("dfsio-skip-read", FILES),
-        ("events", EVENTS | {"direct": True}),
-        ("nnbench", TREE | {"sync": "file"}),
-        ("nnbench", TREE | {"sync": "directory", "operations": "mkdir, rmdir", "shared": False}),
-        ("nnthroughput", {"threads": 8, "files": 100}),
-        ("nnthroughput", {"threads": 8, "files": 100, "operations": "open, file-status"}),
-    ],
-    ids=str,
-)
-def test_workloads_that_repeat_themselves(name, options, tmp_path):
+@pytest.mark.parametrize("options", [{}, {"operation": "write", "overwrite": True}], ids=str)
+def test_files_are_moved_again_and_again(options, tmp_path):
+    check_repetition("io", FILES | options, tmp_path)
+
+
+def check_repetition(name, options, folder):
+    """The workload has windows with the figures that it promises, and leaves nothing."""
     definition = catalog.get(name)
     workload = definition.make(definition.options.model_validate(options))
     assert not workload.unsteady_reason()
-    with running(workload, tmp_path) as run:
+    with running(workload, folder) as run:
         first = first_count(run)
         with pytest.raises(ValueError, match="size cannot change"):
             run.set_option("size", "1MiB")
@@ -211,7 +201,7 @@ def test_workloads_that_repeat_themselves(name, options, tmp_path):
     assert named <= {figure.name for figure in definition.figures(workload.options)}
     assert set(first.figures) <= named
     assert {name for name in named if "latency" not in name} <= set(first.figures)
-    assert not list(tmp_path.iterdir())
+    assert not list(folder.iterdir())
 
 
 def first_count(run):
@@ -221,46 +211,3 @@ def first_count(run):
         (count,) = collect(run, 1)
         if count.operations:
             return count
-
-
-def test_a_cycle_has_all_operations_in_equal_numbers(tmp_path):
-    definition = catalog.get("nnthroughput")
-    options = {"threads": 4, "files": 64, "operations": "create, open, delete"}
-    workload = definition.make(definition.options.model_validate(options))
-    with running(workload, tmp_path) as run:
-        counts = [first_count(run) for _ in range(4)]
-    for operation in ("create", "delete"):
-        done = sum(each.figures[f"{operation}_rate"] for each in counts) * WIDTH
-        opened = sum(each.figures["open_rate"] for each in counts) * WIDTH
-        # A window cuts at most one group of 32 files of each worker at either end.
-        assert done == pytest.approx(opened, abs=2 * 4 * 32 * 4)
-
-
-@pytest.mark.parametrize(
-    ("name", "options", "reason"),
-    [
-        ("dfsio-read", {}, "page cache"),
-        ("dfsio-write", {}, "before they reach the device"),
-        ("dfsio-append", {"direct": True}, "grow"),
-        ("dfsio-truncate", {}, "cut off once"),
-        ("events", {}, "page cache"),
-        ("nnbench", {"operations": "create_write"}, "begin with create_write and end with delete"),
-        ("nnbench", {"operations": "stat"}, "cannot be repeated"),
-        ("nnbench", {}, "sync: directory"),
-        ("nnthroughput", {"operations": "create, mkdirs, delete"}, "without mkdirs"),
-        ("nnthroughput", {"sync": "none"}, "never synced"),
-    ],
-    ids=str,
-)
-def test_workloads_without_a_steady_state_give_a_reason(name, options, reason):
-    definition = catalog.get(name)
-    workload = definition.make(definition.options.model_validate(options))
-    assert reason in workload.unsteady_reason()
-
-
-def test_a_log_that_cannot_be_written_is_an_error(tmp_path):
-    definition = catalog.get("nnthroughput")
-    (tmp_path / "file").touch()
-    workload = definition.make(definition.options.model_validate({"files": 10, "threads": 2}))
-    with pytest.raises(WorkloadError, match="serve a namespace"):
-        workload.steady_run(Place(tmp_path / "file", seed=7)).run()

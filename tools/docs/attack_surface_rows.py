@@ -198,7 +198,7 @@ ROWS = (
             "iostudy_hadoop/local/daemon.py",
             "iostudy_hadoop/namespace.py",
             "iostudy_hadoop/processes.py",
-            "workloads/native/mrbench_job.py",
+            "iostudy_hadoop/native/mrbench_job.py",
         ),
         "the owner of `JAVA_HOME` and of the cache of the distribution",
     ),

@@ -7,6 +7,7 @@ import textwrap
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 
+from iostudy.plugins import installed
 from iostudy.workloads import catalog
 from iostudy.workloads.definition import Figure, WorkloadDefinition
 from iostudy.workloads.option_text import (
@@ -23,7 +24,7 @@ Everything that a study can run on a target, and `iostudy bench WORKLOAD` runs o
 in [simulated studies](simulator.md) only. Options have
 the same form in a study file and, as `-o KEY=VALUE`, on the command line. A list or a mapping is
 YAML in both. A list of names or paths may also be a text with commas. `iostudy workloads` lists
-the names, `iostudy workloads NAME` describes one.
+the names, `iostudy workloads NAME` describes one. Those of a [plugin](plugins.md) need its package.
 
 Sizes take B, KiB, MiB, GiB, TiB or k, M, G, T (powers of 1024), or kB, MB, GB, TB (of 1000); counts
 take k, M and G (of 1000); times take us, ms, s, min, h and d, and are in seconds without one. The
@@ -61,11 +62,16 @@ def pages() -> Mapping[str, Callable[[], str]]:
 
 
 def _write_index() -> str:
+    plugin_of = {name: plugin.name for plugin in installed() for name in plugin.workloads}
     rows = [
-        (f"[`{own.name}`](workloads/{_find_page(own.name)}.md#{_anchor(own.name)})", own.summary)
+        (
+            f"[`{own.name}`](workloads/{_find_page(own.name)}.md#{_anchor(own.name)})",
+            own.summary,
+            plugin_of.get(own.name, ""),
+        )
         for own in map(catalog.get, catalog.names())
     ]
-    return f"{_HEAD}\n\n{_table(('workload', 'what it models'), rows)}\n"
+    return f"{_HEAD}\n\n{_table(('workload', 'what it models', 'plugin'), rows)}\n"
 
 
 def _find_page(name: str) -> str:

@@ -33,7 +33,7 @@ from iostudy.workloads.definition import WorkloadDefinition
 
 _Answer = TypeVar("_Answer")
 _LOOPBACK = "loopback"
-_DEFAULT_WORKLOAD = "dfsio-read"
+_DEFAULT_WORKLOAD = "io"
 
 
 def init(

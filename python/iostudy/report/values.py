@@ -45,7 +45,7 @@ class WorkloadReport(Value):
     label: str
     """Label of the workload."""
     name: str
-    """Name of the workload's definition, such as ``dfsio-read``."""
+    """Name of the workload's definition, such as ``io``."""
     models: str
     """What the workload does or models."""
     leaves_out: str

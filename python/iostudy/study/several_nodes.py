@@ -58,5 +58,5 @@ def list_joint_obstacles(study: Study) -> Iterator[tuple[str, str]]:
         if figure not in _FIGURES:
             yield (
                 f"the figure {figure} of {label}",
-                f"use a dfsio workload, and its figure {' or '.join(_FIGURES)}",
+                f"use a workload with the figure {' or '.join(_FIGURES)}, as dfsio-write has",
             )

@@ -112,7 +112,9 @@ class StudyFile(OpenSection):
     bounds: list[Scalar] = Field([], examples=[["no journal"]])
     """Labels of configurations that show what is possible, and are not for production."""
     workloads: list[Annotated[Any, from_catalog("workload")]] = Field(
-        min_length=1, max_length=MAX_WORKLOADS, examples=[["dfsio-write", "dfsio-read"]]
+        min_length=1,
+        max_length=MAX_WORKLOADS,
+        examples=[["io", {"io": {"label": "writes", "operation": "write"}}]],
     )
     """What is run: a list of workloads with their options."""
     load: dict[Annotated[Any, _LOAD], Loads] = Field(

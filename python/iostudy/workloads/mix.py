@@ -363,8 +363,8 @@ def definition(definitions: Mapping[str, WorkloadDefinition]) -> WorkloadDefinit
         part_figures=partial(_part_figures, definitions),
         example={
             "workloads": {
-                "foreground": {"dfsio-read": {"files": 1, "size": "64MiB"}},
-                "neighbour": {"dfsio-write": {"files": 1, "size": "16MiB"}},
+                "foreground": {"io": {"size": "64MiB"}},
+                "neighbour": {"io": {"operation": "write", "size": "16MiB"}},
             }
         },
         make=partial(_make, definitions),

@@ -18,6 +18,7 @@ from iostudy.workloads import catalog
 from iostudy.workloads.workload import Place
 from iostudy_hep import events
 from tests.cli.program import Program
+from tests.workloads.test_windows import check_repetition
 
 SMALL = {"jobs": 3, "events": 4, "event_size": "64KiB", "reads": 5, "compute": "2ms"}
 
@@ -260,3 +261,14 @@ def test_a_signal_stops_all_and_nothing_is_left(tmp_path):
 def test_options_that_cannot_work_are_refused(options):
     with pytest.raises(ValidationError):
         make(**options)
+
+
+def test_jobs_repeat_their_events(tmp_path):
+    options = {"jobs": 3, "files": 2, "events": 2, "event_size": "64KiB", "compute": "1ms"}
+    check_repetition("events", options | {"direct": True}, tmp_path)
+    assert "page cache" in make().unsteady_reason()
+
+
+def test_a_long_time_of_computing_is_refused():
+    with pytest.raises(ValidationError, match="at most 1h"):
+        make(compute="2h")

@@ -119,7 +119,7 @@ def test_an_open_answer_says_why_and_how_to_continue() -> None:
     answer = build_answer(report(blocks=6), Path("results/x"))
     assert not answer.is_decided
     text = "\n".join(line.plain for line in lay_out(answer))
-    assert "why: pairs of runs of dfsio-write vary by" in text
+    assert "why: pairs of runs of file-writes vary by" in text
     assert "--resume" in text
 
 

@@ -31,7 +31,7 @@ from iostudy.workloads import catalog
 from tests.json_schema import assert_conforms
 from tests.report.factory import CIRCUMSTANCES, factor, rows, study, study_row
 
-STUDY = study(factor("block.scheduler", "none", "bfq"), workloads=("dfsio-write",))
+STUDY = study(factor("block.scheduler", "none", "bfq"), workloads=("file-writes",))
 
 
 def recorded(
@@ -52,7 +52,7 @@ def recorded(
         noise = 0.004 * ((hash_of(place) * row.id * 7919) % 101 / 50 - 1)
         value = 400 * (1 + faster) * (1 + noise) * (1 + drift * row.block)
         value *= 1 + gain * (row.configuration == "bfq")
-        found.append(replace(row, figures={**(row.figures or {}), "aggregate": value}))
+        found.append(replace(row, figures={**(row.figures or {}), "bandwidth": value}))
     return RecordedStudy(place, of, study_row(of), tuple(found))
 
 
@@ -107,9 +107,9 @@ def test_a_faster_day_changes_figures_and_no_verdict() -> None:
 
 def test_lower_figures_are_better() -> None:
     own = build_request(
-        "dfsio-write",
-        catalog.get("dfsio-write").options(files=2, size="256MiB"),
-        "dfsio-write",
+        "io",
+        catalog.get("io").options(operation="write", files=2, size="256MiB"),
+        "file-writes",
         "exec_time",
     )
     of = replace(STUDY, workloads=(own,))
@@ -140,7 +140,7 @@ def test_a_failed_run_decides_nothing() -> None:
 
 
 def test_a_study_with_one_configuration_has_no_effect() -> None:
-    alone = study(factor("block.scheduler", "none"), workloads=("dfsio-write",))
+    alone = study(factor("block.scheduler", "none"), workloads=("file-writes",))
     comparison = build_comparison(recorded("a", alone), recorded("b", alone, faster=0.5))
     (found,) = comparison.compared
     assert (found.effect, found.no_effect.partition(":")[0]) == (None, "a and b")
@@ -160,7 +160,7 @@ def test_a_mapping_of_labels() -> None:
 
 def test_a_label_with_an_equals_sign() -> None:
     both = (factor("block.scheduler", "none", "bfq"), factor("block.nomerges", "0", "2"))
-    of = study(*both, workloads=("dfsio-write",))
+    of = study(*both, workloads=("file-writes",))
     label = of.configurations()[1].label
     assert "=" in label
     comparison = build_comparison(
@@ -192,7 +192,7 @@ def test_baselines_are_compared_whatever_they_are_called() -> None:
 
 def asks(**options: object) -> Study:
     given = {"files": 2, "size": "256MiB"} | options
-    own = build_request("dfsio-write", catalog.get("dfsio-write").options(**given))
+    own = build_request("io", catalog.get("io").options(**given))
     return replace(STUDY, workloads=(own,))
 
 
@@ -212,18 +212,18 @@ def test_a_traced_study_is_compared_with_traced_ones_alone() -> None:
 
 
 def test_another_figure_is_refused() -> None:
-    own = catalog.get("dfsio-write")
+    own = catalog.get("io")
     options = own.options(files=2, size="256MiB")
-    other = build_request("dfsio-write", options, "dfsio-write", "exec_time")
-    with pytest.raises(UsageError, match="aggregate in MiB/s"):
+    other = build_request("io", options, "file-writes", "exec_time")
+    with pytest.raises(UsageError, match="bandwidth in MiB/s"):
         build_comparison(recorded("a"), recorded("b", replace(STUDY, workloads=(other,))))
 
 
 def test_a_workload_of_one_alone_is_left_out() -> None:
     two = study(factor("block.scheduler", "none", "bfq"))
     comparison = build_comparison(recorded("a", two), recorded("b"))
-    assert {each.workload for each in comparison.compared} == {"dfsio-write"}
-    assert comparison.left_out == ("only the first study has the workload dfsio-read",)
+    assert {each.workload for each in comparison.compared} == {"file-writes"}
+    assert comparison.left_out == ("only the first study has the workload file-reads",)
     assert "Not compared" in texts(comparison)["markdown"]
 
 
@@ -233,14 +233,14 @@ target: .
 search:
   parameters: {block.read_ahead_kb: {from: 128, to: 4096}}
   budget: 60 trials
-workloads: [{dfsio-write: {files: 2, size: 256MiB}}]
+workloads: [{io: {label: file-writes, operation: write, files: 2, size: 256MiB}}]
 """
 SCREENED = """\
 question: Which matter?
 target: .
 factors: {workload.direct: [false, true], workload.record_size: [1MiB, 64KiB]}
 design: full
-workloads: [{dfsio-write: {files: 2, size: 256MiB}}]
+workloads: [{io: {label: file-writes, operation: write, files: 2, size: 256MiB}}]
 """
 
 

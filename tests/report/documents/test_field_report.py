@@ -8,9 +8,9 @@ from iostudy.report.documents.field_report import RepeatedItem
 from iostudy.study.reference import PublishedItem
 from tests.report.factory import build_report, factor, rows, study, study_row
 
-STUDY = study(factor("block.scheduler", "none", "bfq", "kyber"), workloads=("dfsio-write",))
+STUDY = study(factor("block.scheduler", "none", "bfq", "kyber"), workloads=("file-writes",))
 REPORT = build_report(
-    STUDY, study_row(STUDY), rows(STUDY, effects={("dfsio-write", "bfq"): -0.5}, blocks=20)
+    STUDY, study_row(STUDY), rows(STUDY, effects={("file-writes", "bfq"): -0.5}, blocks=20)
 )
 
 
@@ -25,7 +25,7 @@ def test_an_item_is_answered_by_the_headline_if_it_asks_for_nothing_else() -> No
 
 def test_an_item_is_answered_by_the_verdicts_that_it_asks_for() -> None:
     text = answer(configurations=("bfq",))
-    assert text.startswith("aggregate of dfsio-write against none: bfq -")
+    assert text.startswith("bandwidth of file-writes against none: bfq -")
     assert text.endswith(", worse by at least the margin.")
     assert "kyber" not in text
     assert answer(configurations=("bfq",), workload="other") == answer()
@@ -38,10 +38,10 @@ def test_a_study_that_failed_says_why() -> None:
 
 def test_an_item_is_answered_by_the_figures_that_it_asks_for() -> None:
     assert answer(figures=("exec_time",)).startswith("exec_time ")
-    assert answer(figures=("exec_time",)).endswith(" s under none, dfsio-write.")
+    assert answer(figures=("exec_time",)).endswith(" s under none, file-writes.")
 
 
 def test_an_item_is_answered_by_what_limited_each_configuration() -> None:
     text = answer(section="limits")
-    assert text.startswith("dfsio-write, none: ")
-    assert "dfsio-write, kyber: " in text
+    assert text.startswith("file-writes, none: ")
+    assert "file-writes, kyber: " in text

@@ -28,7 +28,7 @@ TEXT = """
 question: Which?
 target: /tmp
 factors: {block.scheduler: [none, kyber, bfq]}
-workloads: [dfsio-write, dfsio-read]
+workloads: [{io: {label: file-writes, operation: write}}, {io: {label: file-reads}}]
 decide: {margin: 3%, risk: 5%, blocks: [5, 30]}
 """
 
@@ -43,7 +43,7 @@ target: /tmp
 search:
   parameters: {block.read_ahead_kb: {from: 128, to: 4096, scale: log}}
   budget: 120 trials
-workloads: [dfsio-write, dfsio-read]
+workloads: [{io: {label: file-writes, operation: write}}, {io: {label: file-reads}}]
 decide: {margin: 3%, risk: 5%, blocks: [5, 30]}
 """
 
@@ -141,7 +141,7 @@ def test_a_budget_that_is_too_small_says_so(estimate):
 def test_false_winner_is_reported(estimate):
     assert "found no difference" in estimate(noise=0.02).sentences[-1]
     found = estimate(noise=0.02, effect=-0.2)
-    assert "found a difference on dfsio-" in found.sentences[-1]
+    assert "found a difference on file-" in found.sentences[-1]
 
 
 def test_excessive_noise_is_reported_without_infeasible_numbers(estimate):

@@ -22,17 +22,17 @@ from tests.report.parted import OPERATIONS, parted_report
 @pytest.fixture(scope="module")
 def written(tmp_path_factory: pytest.TempPathFactory) -> tuple[Report, list[Path]]:
     """A report of one workload, and the files of its charts."""
-    example = report(workloads=["dfsio-read"])
+    example = report(workloads=["file-reads"])
     return example, list(write_charts(example, tmp_path_factory.mktemp("new") / "figures"))
 
 
 def test_every_chart_is_written_as_svg_and_png(written: tuple[Report, list[Path]]) -> None:
     example, paths = written
     assert {path.name for path in paths} >= {
-        "intervals-dfsio-read.svg",
-        "intervals-dfsio-read.png",
-        "run-order-dfsio-read.svg",
-        "telemetry-dfsio-read-read-mib-s.png",
+        "intervals-file-reads.svg",
+        "intervals-file-reads.png",
+        "run-order-file-reads.svg",
+        "telemetry-file-reads-read-mib-s.png",
     }
     assert len(paths) == 2 * len(list(name_charts(example)))
     for path in paths:
@@ -42,7 +42,7 @@ def test_every_chart_is_written_as_svg_and_png(written: tuple[Report, list[Path]
 
 def test_a_print_is_dark_on_white_and_has_a_width(written: tuple[Report, list[Path]]) -> None:
     example, (svg, *_) = written
-    drawn = dict(name_charts(example))["run-order-dfsio-read"]
+    drawn = dict(name_charts(example))["run-order-file-reads"]
     spec = make_print_spec(drawn.spec)
     look = json.dumps({name: own for name, own in spec.items() if name != "datasets"})
     assert "currentColor" not in look
@@ -56,7 +56,7 @@ def test_a_print_is_dark_on_white_and_has_a_width(written: tuple[Report, list[Pa
 
 def test_each_operation_has_its_latencies() -> None:
     names = [name for name, _ in name_charts(parted_report([]))]
-    assert {f"latency-dfsio-read-{operation}" for operation in OPERATIONS} <= set(names)
+    assert {f"latency-file-reads-{operation}" for operation in OPERATIONS} <= set(names)
 
 
 def test_charts_of_sections_are_there_each_under_its_own_name(

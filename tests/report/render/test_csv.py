@@ -18,8 +18,8 @@ def test_every_run_has_a_row_with_its_figure() -> None:
     assert len(found) == len(trials)
     first, *_, invalid, interrupted = found
     assert first["time"].startswith("2026-") and first["time"].endswith("+00:00")
-    assert (first["block"], first["figure"], first["unit"]) == ("1", "aggregate", "MiB/s")
-    assert float(first["value"]) == (trials[0].figures or {})["aggregate"]
+    assert (first["block"], first["figure"], first["unit"]) == ("1", "bandwidth", "MiB/s")
+    assert float(first["value"]) == (trials[0].figures or {})["bandwidth"]
     assert first["flags"] == ""
     assert invalid["flags"] == "invalid not-counted"
     assert (interrupted["value"], interrupted["flags"]) == ("", "interrupted not-counted")

@@ -185,7 +185,7 @@ def test_latencies_have_charts_and_parts_heat_maps() -> None:
 def test_parts_that_are_no_matrix_have_a_table() -> None:
     page = Page(html.render(parted_report(JOBS)))
     labels = [attributes.get("aria-label") for _, attributes in page.elements]
-    assert "Table: rate of each part, KiB/s on dfsio-read" in labels
+    assert "Table: rate of each part, KiB/s on file-reads" in labels
     assert not [a for _, a in page.elements if a.get("class") == "heat"]
 
 

@@ -36,5 +36,5 @@ def test_raw_figures_are_not_rounded() -> None:
     trials = rows(experiment)
     document = json.loads(json_.render(report()))
     assert [t["value"] for t in document["trials"]] == [
-        (t.figures or {})["aggregate"] for t in trials
+        (t.figures or {})["bandwidth"] for t in trials
     ]

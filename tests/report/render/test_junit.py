@@ -15,10 +15,10 @@ from iostudy.report.render.verdict_cases import (
 )
 from tests.report import factory
 
-WORSE = VerdictCase("dfsio-write", "bfq against none", Verdict.WORSE, "worse: -12 %")
-UNDECIDED = VerdictCase("dfsio-read", "bfq <&> none", Verdict.INCONCLUSIVE, "inconclusive: ?")
-EQUIVALENT = VerdictCase("dfsio-read", "kyber against none", Verdict.EQUIVALENT, "equivalent")
-GIVEN_UP = VerdictCase("dfsio-read", "all blocks", Verdict.INCONCLUSIVE, "no fio", "no fio")
+WORSE = VerdictCase("file-writes", "bfq against none", Verdict.WORSE, "worse: -12 %")
+UNDECIDED = VerdictCase("file-reads", "bfq <&> none", Verdict.INCONCLUSIVE, "inconclusive: ?")
+EQUIVALENT = VerdictCase("file-reads", "kyber against none", Verdict.EQUIVALENT, "equivalent")
+GIVEN_UP = VerdictCase("file-reads", "all blocks", Verdict.INCONCLUSIVE, "no fio", "no fio")
 
 
 def outcomes(fail_on):
@@ -44,7 +44,7 @@ def test_every_comparison_of_a_report_is_a_case():
     others = len(report.configurations) - 1
     assert len(cases) == others * len(report.workloads)
     (worse,) = select_cases(cases, ["worse"])
-    assert (worse.workload, worse.name) == ("dfsio-write", "bfq against none")
+    assert (worse.workload, worse.name) == ("file-writes", "bfq against none")
     assert worse.text.startswith("worse: -")
     assert worse.text.endswith("]")
 

@@ -41,7 +41,7 @@ def test_the_estimate_of_needed_blocks_is_explained_with_a_row_of_the_table() ->
 
 
 def test_constant_telemetry_is_omitted() -> None:
-    write, read = markdown.render(report()).split("## dfsio-read")
+    write, read = markdown.render(report()).split("## file-reads")
     assert "rMiB/s" in read and "wMiB/s" not in read
     assert "wMiB/s" in write and "rMiB/s" not in write
 
@@ -84,7 +84,7 @@ def test_matrix_has_the_layout_of_iozone_and_is_folded_if_long() -> None:
 
 def test_labels_of_parts_are_text_and_not_markup() -> None:
     hostile = "</summary><b>|`*"
-    experiment = study(workloads=["dfsio-read"])
+    experiment = study(workloads=["file-reads"])
     labels = [{hostile: f"{hostile}{n}"} for n in range(30)]
     text = markdown.render(parted_report(labels, own_study=experiment))
     assert hostile not in text

@@ -88,7 +88,7 @@ def test_no_number_of_a_table_is_folded(labels: list[dict[str, str]], width: int
 def test_the_summary_has_the_verdicts_and_the_answer_alone() -> None:
     file = io.StringIO()
     Console(file=file, width=100).print(terminal.render(parted_report(JOBS)))
-    assert "On dfsio-read" in file.getvalue()
+    assert "On file-reads" in file.getvalue()
     assert "latency" not in file.getvalue()
 
 

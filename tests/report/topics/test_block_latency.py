@@ -26,7 +26,7 @@ from tests.report.factory import (
 )
 
 STUDY = replace(
-    study(factor("block.scheduler", "none", "bfq"), workloads=("dfsio-write",)),
+    study(factor("block.scheduler", "none", "bfq"), workloads=("file-writes",)),
     telemetry=TelemetrySection(block_latency=True),
 )
 FAST = Requests(90, 10.0, 15.9, ((11.3137, 60), (16.0, 30)), ((4096, 90),))

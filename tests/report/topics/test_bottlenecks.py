@@ -33,7 +33,7 @@ LABELS = ("none", "mq-deadline")
 
 def two(*workloads: str, **fields: object) -> Report:
     """Two equal configurations, every trial with these figures."""
-    experiment = study(factor("block.scheduler", *LABELS), workloads=workloads or ("dfsio-write",))
+    experiment = study(factor("block.scheduler", *LABELS), workloads=workloads or ("file-writes",))
     trials = [saw(row, **fields) for row in rows(experiment, blocks=12, effects=EQUAL, noise=0.002)]
     return build_report(experiment, study_row(experiment), trials)
 
@@ -56,8 +56,8 @@ ONE_CORE = {"workload": {"%thread": 99.0, "threads": 1.0}, "util": 6.0}
 def test_the_limit_of_each_configuration_is_counted_over_its_trials() -> None:
     limits = report().limits
     assert [(own.workload, own.configuration) for own in limits[:2]] == [
-        ("dfsio-write", "none"),
-        ("dfsio-write", "mq-deadline"),
+        ("file-writes", "none"),
+        ("file-writes", "mq-deadline"),
     ]
     assert all(sum(own.limits.values()) == own.trials == 8 for own in limits)
     assert limits[0].limit is Bottleneck.DEVICE
@@ -74,7 +74,7 @@ def test_the_limit_of_each_configuration_is_counted_over_its_trials() -> None:
 def test_a_trial_is_judged_by_the_nfs_mount_of_its_target_alone(
     places: Mapping[str, str], limit: tuple[Bottleneck, str]
 ) -> None:
-    experiment = study(factor("block.scheduler", *LABELS), workloads=("dfsio-write",))
+    experiment = study(factor("block.scheduler", *LABELS), workloads=("file-writes",))
     mounts = {place: mounted(place, kind) for place, kind in places.items()}
     host = {**CIRCUMSTANCES["host"], "mounts": mounts}
     waited = {"w/s": 900.0, "w_exe": 30.0, "w_rtt": 18.0, "w_queue": 12.0}
@@ -86,6 +86,7 @@ def test_a_trial_is_judged_by_the_nfs_mount_of_its_target_alone(
     assert {(own.limit, own.of) for own in limits} == {limit}
 
 
+@pytest.mark.all_plugins
 def test_a_file_system_mounted_twice_is_counted_once() -> None:
     logs = ("/mnt/one", "/mnt/two", "/mnt/other")
     options = catalog.get("nnthroughput").options.model_validate({"logs": ", ".join(logs)})
@@ -95,6 +96,7 @@ def test_a_file_system_mounted_twice_is_counted_once() -> None:
     assert ground.nfs_mounts == ("/mnt/one", "/mnt/other")
 
 
+@pytest.mark.all_plugins
 def test_log_on_nfs_is_diagnosed_by_its_mount_and_other_files_by_their_disk() -> None:
     options = catalog.get("nnthroughput").options.model_validate({"logs": "log, /mnt/journal"})
     mounts = {"/data": "ext4", "/mnt/journal": "nfs4"}
@@ -103,6 +105,7 @@ def test_log_on_nfs_is_diagnosed_by_its_mount_and_other_files_by_their_disk() ->
     assert ground.nfs_mounts == ("/mnt/journal",)
 
 
+@pytest.mark.all_plugins
 def test_reported_waits_of_a_workload_enter_its_diagnosis() -> None:
     definition = catalog.get("nnthroughput")
     options = definition.options.model_validate({"logs": "a, b"})
@@ -129,9 +132,10 @@ def test_recorded_name_node_run_has_its_coverage_and_polling_threads() -> None:
     assert (ground.measured_seconds, ground.spins) == (3.5, True)
 
 
+@pytest.mark.all_plugins
 def test_each_trial_is_diagnosed_by_its_own_waits() -> None:
     experiment = replace(
-        study(factor("workload.sync", "fdatasync", "dsync"), workloads=("dfsio-write",)),
+        study(factor("workload.sync", "fdatasync", "dsync"), workloads=("file-writes",)),
         workloads=(build_request("nnthroughput", catalog.get("nnthroughput").options()),),
     )
     shares = {"lock_share": 3.0, "buffer_share": 0.0, "writing_share": 90.0, "rate": 1000.0}
@@ -173,11 +177,11 @@ def test_polling_workload_is_diagnosed_as_busy_waiting(
 
 
 def test_the_typical_trial_has_the_most_frequent_limit_and_is_nearest_the_median() -> None:
-    experiment = study(factor("block.scheduler", "none"), workloads=("dfsio-write",))
+    experiment = study(factor("block.scheduler", "none"), workloads=("file-writes",))
     trials = rows(experiment, blocks=5)
     values = [100.0, 101.0, 102.0, 103.0, 104.0]
     trials = [
-        replace(row, figures={**(row.figures or {}), "aggregate": value})
+        replace(row, figures={**(row.figures or {}), "bandwidth": value})
         for row, value in zip(trials, values, strict=True)
     ]
     trials[2] = saw(trials[2], **ONE_CORE)
@@ -188,7 +192,7 @@ def test_the_typical_trial_has_the_most_frequent_limit_and_is_nearest_the_median
 
 
 def test_bottleneck_of_few_trials_has_low_confidence() -> None:
-    experiment = study(factor("block.scheduler", "none"), workloads=("dfsio-write",))
+    experiment = study(factor("block.scheduler", "none"), workloads=("file-writes",))
     trials = rows(experiment, blocks=5)
     trials[:2] = [saw(row, **ONE_CORE) for row in trials[:2]]
     (limits,) = build_report(experiment, study_row(experiment), trials).limits
@@ -197,7 +201,7 @@ def test_bottleneck_of_few_trials_has_low_confidence() -> None:
 
 
 def test_a_confidence_that_is_not_the_typical_trials_says_why() -> None:
-    experiment = study(factor("block.scheduler", "none"), workloads=("dfsio-write",))
+    experiment = study(factor("block.scheduler", "none"), workloads=("file-writes",))
     trials = rows(experiment, blocks=5)
     assert "| medium |" in markdown.render(build_report(experiment, study_row(experiment), trials))
     trials[:2] = [saw(row, **ONE_CORE) for row in trials[:2]]
@@ -228,7 +232,7 @@ def test_busy_device_is_not_ruled_out() -> None:
 
 
 def test_equivalence_is_unexplained_with_different_or_uncertain_bottlenecks() -> None:
-    experiment = study(factor("block.scheduler", *LABELS), workloads=("dfsio-write",))
+    experiment = study(factor("block.scheduler", *LABELS), workloads=("file-writes",))
     trials = rows(experiment, blocks=12, effects=EQUAL, noise=0.002)
     differing = [saw(row, **(ONE_CORE if row.configuration == "none" else {})) for row in trials]
     unsure = [saw(row, util=82.0) for row in trials]
@@ -252,7 +256,7 @@ def test_differences_have_no_equivalence_explanation() -> None:
     ],
 )
 def test_undecided_study_reports_that_the_disk_was_not_the_limit(varied, message) -> None:
-    experiment = study(varied, workloads=("dfsio-write",))
+    experiment = study(varied, workloads=("file-writes",))
     trials = [saw(row, **ONE_CORE) for row in rows(experiment, effects=EQUAL, noise=0.2)]
     own = build_report(experiment, study_row(experiment), trials)
     assert own.workloads[0].results[1].verdict is Verdict.INCONCLUSIVE
@@ -268,7 +272,7 @@ def test_potential_of_a_faster_disk_is_listed_with_the_evidence() -> None:
 
 
 def test_bottleneck_of_few_trials_has_no_potential() -> None:
-    experiment = study(factor("block.scheduler", "none"), workloads=("dfsio-write",))
+    experiment = study(factor("block.scheduler", "none"), workloads=("file-writes",))
     trials = rows(experiment, blocks=5)
     trials[:3] = [saw(row, **ONE_CORE) for row in trials[:3]]
     (limits,) = build_report(experiment, study_row(experiment), trials).limits
@@ -287,7 +291,7 @@ def test_every_limit_has_its_advice_and_no_other() -> None:
 
 
 def test_external_disturbance_is_flagged_and_the_trial_counts() -> None:
-    experiment = study(factor("block.scheduler", *LABELS), workloads=("dfsio-write",))
+    experiment = study(factor("block.scheduler", *LABELS), workloads=("file-writes",))
     trials = rows(experiment, effects=EQUAL)
     assert trials[0].summary is not None
     machine = {**trials[0].summary.machine, "%steal": 40.0}
@@ -401,7 +405,7 @@ def with_samples(folder: Path) -> Report:
 
 def recorded_report(folder: Path, written: Samples | None = None) -> Report:
     """The report of a study whose trials all recorded the same samples."""
-    experiment = study(factor("block.scheduler", *LABELS), workloads=("dfsio-write",))
+    experiment = study(factor("block.scheduler", *LABELS), workloads=("file-writes",))
     (folder / "model").mkdir(exist_ok=True)
     sha256 = write_samples(folder / "model", 1, written or samples()).sha256
     found = [
@@ -425,7 +429,7 @@ def test_number_of_timelines_is_limited(tmp_path: Path, monkeypatch: pytest.Monk
 
 
 def test_volume_and_members_are_listed_together() -> None:
-    experiment = study(factor("block.scheduler", "none"), workloads=("dfsio-write",))
+    experiment = study(factor("block.scheduler", "none"), workloads=("file-writes",))
     moving = {"r/s": 0.0, "rrqm/s": 0.0, "r_await": 0.0, "rkB/s": 0.0, "aqu-sz": 1.0, "%util": 50.0}
     moving |= {"wkB/s": 4000.0, "w_await": 1.0, "f/s": 0.0, "f_await": 0.0, "wrqm/s": 0.0}
     disks = {"dm-0": {**moving, "w/s": 1000.0}}
@@ -445,8 +449,8 @@ def test_volume_and_members_are_listed_together() -> None:
 
 
 def test_a_volume_on_a_partition_lies_on_the_disk_of_that() -> None:
-    options = catalog.get("dfsio-write").options()
+    options = catalog.get("io").options()
     volume, disk = {"slaves": ["sda3"]}, {"partitions": ["sda1", "sda3"], "rotational": True}
     host = {"block_devices": {"dm-0": volume, "sda": disk}}
-    ground = build_trial_context({"host": host}, ("dm-0",), "dfsio-write", options, {}, {})
+    ground = build_trial_context({"host": host}, ("dm-0",), "io", options, {}, {})
     assert ground.is_rotational("dm-0")

@@ -17,7 +17,7 @@ from iostudy.report.topics.verdicts import Result, format_verdict
 from iostudy.report.values import Report
 from tests.report.factory import build_report, factor, rows, study, study_row
 
-STUDY = study(factor("block.scheduler", "none", "bfq"), workloads=("dfsio-write",))
+STUDY = study(factor("block.scheduler", "none", "bfq"), workloads=("file-writes",))
 
 
 def changed_report(change: object) -> Report:
@@ -29,7 +29,7 @@ def changed_report(change: object) -> Report:
 def _times(row: TrialRow, change: object) -> TrialRow:
     factor = change(row.block, row.configuration)  # type: ignore[operator]
     figures = dict(row.figures or {})
-    return replace(row, figures=figures | {"aggregate": factor * figures["aggregate"]})
+    return replace(row, figures=figures | {"bandwidth": factor * figures["bandwidth"]})
 
 
 def printed(report: Report) -> str:
@@ -56,7 +56,7 @@ def test_drift_is_of_the_workload_and_no_mark_of_the_verdict() -> None:
     assert "flagged" not in format_verdict(other(report))
     section = build_caveats_section(report)
     assert section is not None
-    assert section.tables[0].rows[0] == ("dfsio-write", "all", "drift")
+    assert section.tables[0].rows[0] == ("file-writes", "all", "drift")
 
 
 def test_a_growing_difference_marks_the_verdict() -> None:

@@ -19,7 +19,7 @@ from iostudy.results.covariates import covariate_values
 from iostudy.telemetry.covariates import Covariate
 from tests.report.factory import build_report, factor, rows, study, study_row
 
-STUDY = study(workloads=("dfsio-write",))
+STUDY = study(workloads=("file-writes",))
 
 
 def disturbed(share_of, *, effects=None, blocks=15, noise=0.01, of=STUDY):
@@ -61,7 +61,7 @@ def test_a_long_table_is_folded():
     tables = {}
     for count in (4, 13):
         levels = [f"level{index}" for index in range(count)]
-        many = study(factor("block.scheduler", *levels), workloads=("dfsio-write",))
+        many = study(factor("block.scheduler", *levels), workloads=("file-writes",))
         section = build_covariates_section(disturbed(lambda row: 0.1, of=many, blocks=2))
         tables[count] = (len(section.tables), len(section.folded))
     assert tables == {4: (1, 0), 13: (0, 1)}
@@ -83,7 +83,7 @@ def test_balanced_steal_raises_no_flag():
     ],
 )
 def test_an_imbalance_names_the_configuration_and_what_it_means(effect, verdict, meaning):
-    effects = {("dfsio-write", "bfq"): effect}
+    effects = {("file-writes", "bfq"): effect}
     report = disturbed(more_under("bfq", random.Random(2)), effects=effects)
     assert results(report)["bfq"].verdict is verdict
     found = of_steal(report).imbalance
@@ -112,10 +112,10 @@ def test_a_difference_too_small_to_change_a_verdict_raises_no_flag():
 
 
 def test_too_few_blocks_for_the_imbalance_test_are_reported():
-    alone = study(factor("block.scheduler", "none", "bfq"), workloads=("dfsio-write",))
+    alone = study(factor("block.scheduler", "none", "bfq"), workloads=("file-writes",))
     report = disturbed(even(random.Random(5)), blocks=5, of=alone)
     assert not of_steal(report).testable
-    assert "Too few blocks of dfsio-write" in markdown.render(report)
+    assert "Too few blocks of file-writes" in markdown.render(report)
 
 
 def test_a_report_has_the_shares_and_the_imbalance():
@@ -157,7 +157,7 @@ def _with_noise(trials, draw):
 
 def test_a_workload_given_up_is_in_every_form():
     given_up = [
-        GivenUpWorkload("dfsio-write", 4, 10, "bfq: the hypervisor took 15 %", disturbed=True)
+        GivenUpWorkload("file-writes", 4, 10, "bfq: the hypervisor took 15 %", disturbed=True)
     ]
     trials = rows(STUDY, blocks=3)
     report = build_report(STUDY, study_row(STUDY), trials, given_up=given_up)

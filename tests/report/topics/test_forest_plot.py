@@ -37,8 +37,8 @@ def test_every_comparison_of_every_workload_has_a_row() -> None:
     made = build_forest_plot(report())
     assert made is not None
     assert [(g.verdicts.workload, len(g.rows)) for g in made.groups] == [
-        ("dfsio-write", 3),
-        ("dfsio-read", 3),
+        ("file-writes", 3),
+        ("file-reads", 3),
     ]
 
 

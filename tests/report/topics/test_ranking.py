@@ -17,7 +17,7 @@ from iostudy.study.model import Study
 from iostudy.study.reference import PublishedOrder
 from tests.report.factory import EFFECTS, build_report, factor, report, rows, study, study_row
 
-CROSSED = {**EFFECTS, ("dfsio-read", "kyber"): -0.1}
+CROSSED = {**EFFECTS, ("file-reads", "kyber"): -0.1}
 
 
 def ranking(of: Report) -> RankingReport:
@@ -64,15 +64,15 @@ def test_percentages_are_those_of_both_workloads_together() -> None:
     mean = (1.08 * 0.88) ** (1 / 8)
     assert none.from_mean == pytest.approx(1 / mean - 1, abs=0.006)
     assert none.change is None
-    assert (bfq.worst_workload, ranked(of, "kyber").worst_workload) == ("dfsio-write", "dfsio-read")
+    assert (bfq.worst_workload, ranked(of, "kyber").worst_workload) == ("file-writes", "file-reads")
     assert bfq.worst_from_mean == pytest.approx(0.88 / (1.08 * 0.88) ** 0.25 - 1, abs=0.006)
 
 
 def test_declared_weights_are_used_and_reported() -> None:
-    equal, mostly_reads = report(noise=0.004), report_of(weighted(dfsio_read=3), noise=0.004)
+    equal, mostly_reads = report(noise=0.004), report_of(weighted(file_reads=3), noise=0.004)
     assert ranked(mostly_reads, "bfq").change == pytest.approx(0.88 ** (1 / 4) - 1, abs=0.006)
     assert [own.weight for own in ranking(mostly_reads).workloads] == [0.25, 0.75]
-    said = "dfsio-write (25 %) and dfsio-read (75 %)"
+    said = "file-writes (25 %) and file-reads (75 %)"
     assert said in re.sub("<[^>]+>", "", html.render(mostly_reads))
     assert said in markdown.render(mostly_reads)
     assert "all workloads with equal weights" in html.render(equal)
@@ -93,7 +93,7 @@ def test_places_that_change_leave_no_single_best_and_each_workload_its_ranks() -
     of = report(noise=0.004, effects=CROSSED)
     assert not ranking(of).single_order
     assert (
-        "scheduler=none is better than scheduler=kyber on dfsio-read, and worse on dfsio-write"
+        "scheduler=none is better than scheduler=kyber on file-reads, and worse on file-writes"
         in ranking(of).answer
     )
     assert ranking(of).answer.startswith("No single scheduler is best: ")
@@ -103,7 +103,7 @@ def test_places_that_change_leave_no_single_best_and_each_workload_its_ranks() -
 
 
 def test_unstable_ranks_of_losers_are_reported_with_a_single_best() -> None:
-    effects = {("dfsio-write", "none"): 0.5, ("dfsio-read", "none"): 0.5, **CROSSED}
+    effects = {("file-writes", "none"): 0.5, ("file-reads", "none"): 0.5, **CROSSED}
     of = report(noise=0.004, effects=effects)
     assert ranking(of).answer == "Over both workloads, the best is scheduler=none."
     assert (
@@ -118,7 +118,7 @@ def test_unstable_ranks_of_losers_are_reported_with_a_single_best() -> None:
         (0.004, {}, "Over both workloads, no scheduler is shown to be better than another."),
         (
             0.004,
-            {("dfsio-write", "bfq"): -0.2},
+            {("file-writes", "bfq"): -0.2},
             (
                 "Over both workloads, the best is scheduler=none, scheduler=mq-deadline or "
                 "scheduler=kyber; "
@@ -133,7 +133,7 @@ def test_sentence_on_possible_best_configurations(noise, effects, said) -> None:
 
 def test_more_than_three_that_may_be_the_best_are_counted() -> None:
     experiment = study(factor("block.nr_requests", "32", "64", "128", "256", "512"))
-    effects = {(workload, "32"): -0.2 for workload in ("dfsio-write", "dfsio-read")}
+    effects = {(workload, "32"): -0.2 for workload in ("file-writes", "file-reads")}
     assert (
         "the best nr_requests value is one of 4"
         in ranking(report_of(experiment, noise=0.004, effects=effects)).answer
@@ -141,13 +141,13 @@ def test_more_than_three_that_may_be_the_best_are_counted() -> None:
 
 
 def test_one_workload_is_named() -> None:
-    of = report_of(study(workloads=["dfsio-write"]), noise=0.004)
-    assert ranking(of).answer == "On dfsio-write, the best is scheduler=kyber."
+    of = report_of(study(workloads=["file-writes"]), noise=0.004)
+    assert ranking(of).answer == "On file-writes, the best is scheduler=kyber."
     assert "worst workload" not in shown(of)
 
 
 def test_ranking_is_omitted_where_verdicts_suffice() -> None:
-    two = study(factor("block.scheduler", "none", "bfq"), workloads=["dfsio-write"])
+    two = study(factor("block.scheduler", "none", "bfq"), workloads=["file-writes"])
     assert report_of(two).ranking is None
     assert "ombined ranking" not in shown(report_of(two)) + html.render(report_of(two))
 

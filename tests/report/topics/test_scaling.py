@@ -20,12 +20,10 @@ from iostudy.report.topics.scaling import (
 from iostudy.report.topics.scaling import build_scaling as curves_of
 from tests.json_schema import assert_conforms
 from tests.report import factory
-from tests.report.loaded import CURVES, TEXT, curves, report, study
+from tests.report.loaded import CURVES, EVENTS, TEXT, curves, report, study
 
 FLAT = dict.fromkeys(CURVES, (100.0, 100.0, 100.0, 100.0))
-TIMES = TEXT.replace("{events: 20}", "{events: 20, figure: latency_p99}").replace(
-    "reference: R5\n", ""
-)
+TIMES = TEXT.replace("size: 1MiB", "size: 1MiB, figure: read_latency_p99")
 
 
 def curve(scaling: ScalingReport, configuration: str) -> ScalingCurve:
@@ -43,7 +41,7 @@ def test_a_study_without_a_load_has_no_curves() -> None:
 
 @pytest.mark.all_plugins
 def test_a_screening_compares_no_configurations_and_has_no_curves() -> None:
-    factors = "factors: {workload.direct: [false, true], workload.reads: [16, 4]}"
+    factors = "factors: {workload.direct: [false, true], workload.verify: [true, false]}"
     text = TEXT.replace("factors: {filesystem.type: [ext4, xfs, btrfs]}", factors)
     assert study(text).design is None
     screened = study(f"{text}design: full\n")
@@ -54,12 +52,12 @@ def test_a_screening_compares_no_configurations_and_has_no_curves() -> None:
 def test_levels_have_their_workloads() -> None:
     scaling = curves()
     assert (scaling.workload, scaling.option, scaling.figure.name) == (
-        "events",
+        "readers",
         "jobs",
-        "event_rate",
+        "bandwidth",
     )
     assert [(level.load, level.text) for level in scaling.levels][-1] == (8, "8")
-    assert scaling.levels[0].workload == "events at jobs=1"
+    assert scaling.levels[0].workload == "readers at jobs=1"
 
 
 def test_a_point_has_its_value_and_what_its_step_brought() -> None:
@@ -90,12 +88,12 @@ def test_scaling_sentences() -> None:
     scaling = curves()
     (overtakes,) = describe_crossings(scaling, "type")
     assert overtakes.startswith(
-        "On events, type=xfs overtakes type=ext4 between 2 and 4 jobs, at about 2."
+        "On readers, type=xfs overtakes type=ext4 between 2 and 4 jobs, at about 2."
     )
     assert list(describe_knees(scaling, "type")) == [
-        "With type=ext4, event_rate saturates at 4 jobs.",
-        "With type=xfs, event_rate improves up to 8 jobs, the highest load.",
-        "With type=btrfs, event_rate saturates at 2 jobs.",
+        "With type=ext4, bandwidth saturates at 4 jobs.",
+        "With type=xfs, bandwidth improves up to 8 jobs, the highest load.",
+        "With type=btrfs, bandwidth saturates at 2 jobs.",
     ]
     assert overtakes in report().answer
 
@@ -105,14 +103,14 @@ def test_nodes_have_sentences_on_their_efficiency() -> None:
     assert list(describe_growth(jobs)) == []
     ext4, *_ = describe_growth(nodes, "type")
     assert ext4.startswith("With type=ext4, 8 nodes have 3.3")
-    assert " times the event_rate of 1: a scaling efficiency of 4" in ext4
+    assert " times the bandwidth of 1: a scaling efficiency of 4" in ext4
     assert ext4.endswith("] %.")
 
 
 def test_results_common_to_all_configurations_appear_once() -> None:
     assert (
         shown(curves(curves=FLAT))
-        == "With every configuration, event_rate is stable over all loads."
+        == "With every configuration, bandwidth is stable over all loads."
     )
 
 
@@ -120,7 +118,7 @@ def test_undecided_knees_are_reported() -> None:
     noisy = curves(noise=0.1, curves=dict.fromkeys(CURVES, (100.0, 300.0, 310.0, 330.0)))
     assert "saturates at 2, 4 or 8 jobs; which one is not decided." in shown(noisy)
     flat = curves(noise=0.1, curves=FLAT)
-    assert "saturation of event_rate is not decided." in shown(flat)
+    assert "saturation of bandwidth is not decided." in shown(flat)
 
 
 def test_before_enough_blocks_there_are_values_alone() -> None:
@@ -150,13 +148,14 @@ def test_a_curve_of_times_is_stable_up_to_a_level() -> None:
     assert own.pays_up_to == (1,)
     assert own.knee == own.holds_up_to == (2,)
     assert shown(scaling) == (
-        "With every configuration, latency_p99 does not improve with load; it is stable up to 2 "
-        "jobs."
+        "With every configuration, read_latency_p99 does not improve with load; it is stable "
+        "up to 2 jobs."
     )
 
 
+@pytest.mark.all_plugins
 def test_published_curves_are_drawn() -> None:
-    events, read_rate = curves().published
+    events, read_rate = curves(EVENTS).published
     assert (events.reference, events.figure, read_rate.figure) == ("R5", "events", "read_rate")
     assert [level.load for level in events.levels] == [20, 40, 60, 80]
     assert events.values["HDFS"] == (161103, 298243, 412836, 481841)
@@ -165,14 +164,14 @@ def test_published_curves_are_drawn() -> None:
     assert (hdfs.below, hdfs.above, hdfs.interval) == (60, 80, None)
     assert math.isclose(hdfs.load, 69.6, abs_tol=0.1)
     assert read_rate.crossings == ()
-    assert curves(TEXT.replace("R5", "R1")).published == ()
-    assert curves(TEXT.replace("jobs: [1, 2, 4, 8]", "reads: [1, 2, 4, 8]")).published == ()
+    assert curves(EVENTS.replace("R5", "R1")).published == ()
+    assert curves(EVENTS.replace("jobs: [1, 2, 4, 8]", "reads: [1, 2, 4, 8]")).published == ()
 
 
 def test_loads_have_their_unit() -> None:
-    text = TEXT.replace("jobs: [1, 2, 4, 8]", "event_size: [256KiB, 512KiB, 1MiB, 2MiB]")
+    text = TEXT.replace("jobs: [1, 2, 4, 8]", "record_size: [128KiB, 256KiB, 512KiB, 1MiB]")
     (said,) = describe_crossings(curves(text))
-    assert "between event_size 512KiB and 1MiB, at about " in said
+    assert "between record_size 256KiB and 512KiB, at about " in said
     assert "KiB [" in said
 
 

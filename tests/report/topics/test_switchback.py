@@ -27,7 +27,7 @@ from iostudy.telemetry.covariates import Covariate
 from iostudy.telemetry.samples import Samples
 from tests.report.factory import STARTED_AT, build_report, factor, rows, study, study_row
 
-WORKLOAD = "dfsio-write"
+WORKLOAD = "file-writes"
 STUDY = study(factor("block.scheduler", "none", "mq-deadline", "noop"), workloads=(WORKLOAD,))
 LABELS = [own.label for own in STUDY.configurations()]
 PLAN = WindowPlan(0.04, 0.025, 0.3, 1)
@@ -51,7 +51,7 @@ def windows(*, blocks=20, rounds=2, noise=0.01, levels=None):
                 start=STARTED_AT + 100.0 + 4 * number + place / 2,
                 seconds=0.25,
                 operations=100,
-                figures={"aggregate": 400 * math.exp(log)},
+                figures={"bandwidth": 400 * math.exp(log)},
             )
             found.append(row)
     return tuple(found)
@@ -104,7 +104,7 @@ def test_a_disagreement_is_the_first_sentence():
     assert confirmed.outcome is ConfirmationOutcome.DISAGREE
     assert confirmed.difference < -0.1
     assert found.headline.startswith(
-        "Whole trials contradict the windows of scheduler=noop on dfsio-write:"
+        "Whole trials contradict the windows of scheduler=noop on file-writes:"
     )
     assert "better" in found.answer[0]
     assert "decide: {mode: trials}" in found.next_steps[0].text
@@ -113,7 +113,7 @@ def test_a_disagreement_is_the_first_sentence():
 def test_a_confirmation_without_trials_is_named():
     found = report(windows(levels={"noop": 0.2}))
     assert own(found).unconfirmed == ("noop",)
-    assert "Too few whole trials ran to confirm scheduler=noop on dfsio-write." in plain(found)
+    assert "Too few whole trials ran to confirm scheduler=noop on file-writes." in plain(found)
 
 
 def run(started_at, **machine):

@@ -17,7 +17,7 @@ def test_telemetry_has_a_chart_for_each_meter_that_moved() -> None:
 def test_telemetry_charts_follow_a_disk_that_was_renamed() -> None:
     experiment = study()
     made = build_report(experiment, study_row(experiment), renamed(rows(experiment)))
-    counted = [t for t in made.trials if t.workload == "dfsio-write"]
+    counted = [t for t in made.trials if t.workload == "file-writes"]
     chart, *_ = build_telemetry_charts(made.workloads[0], made)
     spec = chart.spec
     (shown,) = spec["datasets"].values() if "datasets" in spec else [spec["data"]["values"]]

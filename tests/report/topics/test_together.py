@@ -16,7 +16,7 @@ from iostudy.results.comparisons import compare_configurations
 from iostudy.results.joint_run import NodePart
 from tests.report.factory import report, rows, study, study_row
 
-STUDY = study(workloads=("dfsio-write",))
+STUDY = study(workloads=("file-writes",))
 CIRCUMSTANCES = {NODES: {"a": {}, "b": {}, "c": {}}}
 
 
@@ -60,7 +60,7 @@ def test_the_section_says_them_in_words() -> None:
     assert "median 2.0 ms, longest 2.0 ms, of 12 trials on several nodes." in text
     assert "The median share" not in text
     assert "Stragglers: in some trials, c took longer" in text
-    assert "Block 3 of dfsio-write ran without c, lost before it." in text
+    assert "Block 3 of file-writes ran without c, lost before it." in text
     assert section.tables[0].rows[0][2:7] == ("c", "2", "15.0 s", "+50.0 %", "2")
 
 
@@ -119,7 +119,7 @@ def test_commands_are_those_of_a_fleet() -> None:
     undecided = compare_configurations(STUDY, rows(STUDY, blocks=3))
     (resume,) = suggest_next_steps(STUDY, row, undecided, "out", None)
     assert resume.command.endswith("--design together --resume --out out")
-    better = {("dfsio-write", "kyber"): 0.3}
+    better = {("file-writes", "kyber"): 0.3}
     decided = compare_configurations(STUDY, rows(STUDY, blocks=20, effects=better, noise=0.004))
     (keep,) = suggest_next_steps(STUDY, row, decided, "out", None)
     assert keep.text == "Set block.scheduler to kyber on every node, with your own tools."

@@ -12,7 +12,7 @@ from iostudy.workloads.definition import Figure
 from tests.report.factory import factor, result, span
 
 TOPIC = AnswerContext(noun="scheduler", margin=0.03, max_blocks=20)
-RATE = Figure(name="aggregate", unit="MiB/s", documentation="", higher_is_better=True)
+RATE = Figure(name="bandwidth", unit="MiB/s", documentation="", higher_is_better=True)
 TIME = Figure(name="exec_time", unit="s", documentation="", higher_is_better=False)
 BASELINE = result("none")
 BFQ_COSTS = result("bfq", Verdict.WORSE, change=-0.12, interval=span(-0.15, -0.09), by_margin=True)

@@ -17,7 +17,7 @@ from iostudy.report.values import Report
 from iostudy.results.comparisons import decision_rule
 from tests.report.factory import build_report, factor, row, study, study_row
 
-BASELINE, OTHER, WORKLOAD = "mq-deadline", "kyber", "dfsio-write"
+BASELINE, OTHER, WORKLOAD = "mq-deadline", "kyber", "file-writes"
 STUDY = study(factor("block.scheduler", BASELINE, OTHER), workloads=(WORKLOAD,))
 RULE: Rule = decision_rule(STUDY)
 

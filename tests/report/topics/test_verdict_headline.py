@@ -16,7 +16,7 @@ from iostudy.workloads.definition import Figure
 from tests.report.factory import report, result, span
 
 TOPIC = AnswerContext(noun="scheduler", margin=0.03, max_blocks=20)
-RATE = Figure(name="aggregate", unit="MiB/s", documentation="", higher_is_better=True)
+RATE = Figure(name="bandwidth", unit="MiB/s", documentation="", higher_is_better=True)
 TIME = Figure(name="exec_time", unit="s", documentation="", higher_is_better=False)
 BETTER, WORSE = Verdict.BETTER, Verdict.WORSE
 SAME, OPEN = Verdict.EQUIVALENT, Verdict.INCONCLUSIVE
@@ -34,7 +34,7 @@ SIZE = {
 def workload(label: str, *results: Result) -> WorkloadReport:
     return WorkloadReport(
         label=label,
-        name="dfsio-write",
+        name="file-writes",
         models="",
         leaves_out="",
         options={},

@@ -65,12 +65,12 @@ def test_weights_of_a_ranking_are_reported() -> None:
         in report().method.text
     )
     experiment = study()
-    experiment = replace(experiment, decide=replace(experiment.decide, weights={"dfsio-read": 2.5}))
+    experiment = replace(experiment, decide=replace(experiment.decide, weights={"file-reads": 2.5}))
     text = build_report(experiment, study_row(experiment), rows(experiment)).method.text
-    assert "(workloads have the weights dfsio-write 1 and dfsio-read 2.5)" in text
+    assert "(workloads have the weights file-writes 1 and file-reads 2.5)" in text
 
 
 def test_on_one_workload_a_ranking_takes_no_further_risk() -> None:
-    experiment = study(workloads=["dfsio-read"])
+    experiment = study(workloads=["file-reads"])
     text = build_report(experiment, study_row(experiment), rows(experiment)).method.text
     assert "all pairs of configurations, at no additional risk" in text

@@ -18,7 +18,7 @@ from iostudy.study.model import Study
 from tests.report.factory import build_report, factor, rows, study, study_row
 
 READ_AHEAD = factor("block.read_ahead_kb", "0", "128", "1024")
-EFFECTS = {("dfsio-read", "1024"): 29.0, ("dfsio-read", "128"): 0.3}
+EFFECTS = {("file-reads", "1024"): 29.0, ("file-reads", "128"): 0.3}
 
 
 def report_of(experiment: Study, effects: Mapping[tuple[str, str], float]) -> Report:
@@ -32,7 +32,7 @@ def printed(report: Report) -> str:
 
 
 def test_every_format_names_factor_and_level_and_large_changes_as_ratios() -> None:
-    report = report_of(study(READ_AHEAD, workloads=["dfsio-read"]), EFFECTS)
+    report = report_of(study(READ_AHEAD, workloads=["file-reads"]), EFFECTS)
     assert report.headline.startswith(
         "read_ahead_kb=1024 and read_ahead_kb=128 are better than read_ahead_kb=0; "
         "read_ahead_kb=1024, with the highest estimate, 30.0 x ["
@@ -48,7 +48,7 @@ def test_every_format_names_factor_and_level_and_large_changes_as_ratios() -> No
 
 
 def test_true_and_false_have_their_factor() -> None:
-    effects = {("dfsio-write", "true"): -0.5}
+    effects = {("file-writes", "true"): -0.5}
     report = report_of(study(factor("workload.direct", "false", "true")), effects)
     assert "direct=true is worse than direct=false" in report.headline
     for text in (report.headline, *report.answer, *(step.text for step in report.next_steps)):

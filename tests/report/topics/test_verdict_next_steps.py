@@ -19,8 +19,8 @@ from iostudy.workloads import catalog
 from tests.report.factory import factor, rows, study, study_row
 
 HERE = DirectoryTarget(Path("/data"))
-KYBER = {("dfsio-write", "kyber"): 0.2}
-DIVIDED = {("dfsio-write", "kyber"): 0.2, ("dfsio-read", "kyber"): -0.2}
+KYBER = {("file-writes", "kyber"): 0.2}
+DIVIDED = {("file-writes", "kyber"): 0.2, ("file-reads", "kyber"): -0.2}
 
 
 def steps_for(study_file=None, folder="results/a", text="", **options) -> tuple[Step, ...]:
@@ -44,7 +44,7 @@ def test_a_winner_is_kept_by_the_command_that_keeps_it() -> None:
 
 
 def test_a_bound_is_never_proposed() -> None:
-    better = {("dfsio-write", "kyber"): 0.2, ("dfsio-read", "bfq"): 0.1}
+    better = {("file-writes", "kyber"): 0.2, ("file-reads", "bfq"): 0.1}
     experiment = replace(study(), target=HERE)
     assert "persist" in steps_for(experiment, effects=KYBER)[1].text.lower()
     bounded = replace(experiment, bounds=("kyber",))
@@ -63,23 +63,23 @@ def test_next_step_after_a_loop_back_study_names_the_real_disk() -> None:
     assert only.text.endswith("as root: iostudy persist results/a --on DISK --install")
     assert not only.command  # which would fail before a disk is named
     experiment = study(factor("sysctl.vm.dirty_ratio", "20", "5"))
-    see, keep = steps_for(experiment, effects={("dfsio-write", "5"): 0.2})
+    see, keep = steps_for(experiment, effects={("file-writes", "5"): 0.2})
     assert "--on" not in see.command + keep.command
 
 
 def test_options_of_new_file_systems_are_in_no_file() -> None:
     experiment = study(factor("filesystem.type", "ext4", "xfs"))
-    (only,) = steps_for(experiment, effects={("dfsio-write", "xfs"): 0.2})
+    (only,) = steps_for(experiment, effects={("file-writes", "xfs"): 0.2})
     assert "destroys all data on DEVICE" in only.text
     assert only.command == "mkfs.xfs -q -f -K DEVICE"
     scratch = replace(experiment, target=ScratchTarget(Path("/dev/sdz"), "ext4"))
-    (only,) = steps_for(scratch, effects={("dfsio-write", "xfs"): 0.2})
+    (only,) = steps_for(scratch, effects={("file-writes", "xfs"): 0.2})
     assert only.command == "mkfs.xfs -q -f -K /dev/sdz"
 
 
 def test_options_of_a_winner_are_left_to_the_users_own_programs() -> None:
     experiment = study(factor("workload.direct", "true", "false"))
-    (only,) = steps_for(experiment, effects={("dfsio-write", "false"): 0.2})
+    (only,) = steps_for(experiment, effects={("file-writes", "false"): 0.2})
     assert only.text.startswith("Set direct to false in your own programs")
 
 
@@ -87,7 +87,7 @@ def test_options_shared_with_the_baseline_are_omitted() -> None:
     experiment = study(
         factor("workload.direct", "true", "false"), factor("workload.files", "2", "4")
     )
-    (only,) = steps_for(experiment, effects={("dfsio-write", "direct=false, files=2"): 0.2})
+    (only,) = steps_for(experiment, effects={("file-writes", "direct=false, files=2"): 0.2})
     assert only.text.startswith("Set direct to false in your own programs")
 
 
@@ -131,9 +131,10 @@ def test_no_continuation_is_suggested_where_eight_times_the_blocks_would_not_do(
 
 def test_undecided_windows_need_more_time() -> None:
     options = {"files": 2, "size": 256 << 20, "direct": True}
+    writes = {**options, "operation": "write", "overwrite": True}
     requests = tuple(
-        build_request(name, catalog.get(name).options.model_validate(options))
-        for name in ("dfsio-write", "dfsio-read")
+        build_request("io", catalog.get("io").options.model_validate(given), label)
+        for label, given in (("file-writes", writes), ("file-reads", options))
     )
     decide = replace(study().decide, mode=DecisionMode.SWITCHBACK, time=60.0)
     trials = study().without_continuation()

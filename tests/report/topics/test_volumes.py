@@ -22,7 +22,7 @@ TARGET = parse_target(
     {"volume": {"kind": "lvm-raid10", "devices": [f"/dev/sd{letter}" for letter in "abcd"]}}
 )
 STUDY = replace(
-    study(factor("volume.kind", "lvm-raid10", "lvm-striped"), workloads=("dfsio-write",)),
+    study(factor("volume.kind", "lvm-raid10", "lvm-striped"), workloads=("file-writes",)),
     target=TARGET,
 )
 DISKS = ("sda", "sdb", "sdc", "sdd")
@@ -48,7 +48,7 @@ def circumstances(rates: Sequence[float] = (100, 110, 105, 102)) -> dict[str, An
 
 def trial(number: int, configuration: str) -> TrialRow:
     """Writes of 150 MiB/s in 300 requests/s; each disk gets 300, and merges two into one."""
-    own = row(number, number, 1, "dfsio-write", configuration, 150.0)
+    own = row(number, number, 1, "file-writes", configuration, 150.0)
     assert own.summary is not None
     common = own.summary.devices["loop0"]
     member = {**common, "w/s": 150.0, "wrqm/s": 150.0, "wkB/s": 75.0 * 1024}
@@ -133,7 +133,7 @@ def test_the_section_names_a_slow_disk_and_the_effect_of_merging() -> None:
     assert "at random the disks could do 40.0/s. Each request became 4.00 of the disks. " in text
     assert "Merging joined 2.00 to one, so that they completed 600/s." in text
     (table,) = section.tables
-    assert table.rows[0][:6] == ("dfsio-write", "lvm-raid10", "write", "2", "40.0", "150")
+    assert table.rows[0][:6] == ("file-writes", "lvm-raid10", "write", "2", "40.0", "150")
     _, requests = section.folded
     assert requests.rows[0][3:] == ("253:0 = dm-0 = iostudy-x/data", "300", "300", "1.00")
     assert [row[3:] for row in requests.rows[1:3]] == [
@@ -144,6 +144,6 @@ def test_the_section_names_a_slow_disk_and_the_effect_of_merging() -> None:
 
 
 def test_a_study_without_a_volume_has_no_section() -> None:
-    without = study(factor("block.scheduler", "none", "bfq"), workloads=("dfsio-write",))
+    without = study(factor("block.scheduler", "none", "bfq"), workloads=("file-writes",))
     assert build_volume(without, circumstances(), ROWS) is None
     assert build_volume(STUDY, {"target": {}}, ROWS) is None

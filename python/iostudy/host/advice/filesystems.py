@@ -98,7 +98,16 @@ RULES = (
 
 _SETTING = "mount.atime"
 _SOURCE = 'mount(8), "atime", "relatime", "noatime"; report R1'
-_MANY_FILES = {"operations": "open_read", "files": 10_000, "bytes_to_write": "4KiB"}
+_MANY_FILES = {
+    "io": {
+        "label": "small files",
+        "jobs": 4,
+        "files": 2000,
+        "size": "4KiB",
+        "record_size": "4KiB",
+        "verify": False,
+    }
+}
 """New files, of which relatime updates the access time of each."""
 
 
@@ -113,9 +122,7 @@ def _strict(facts: Facts) -> Iterator[Observation]:
 def _relative(facts: Facts) -> Iterator[Observation]:
     for place in facts.writable:
         if "relatime" in place.options:
-            measure = study_command(
-                place, _SETTING, ("relatime", "noatime"), "nnbench", **_MANY_FILES
-            )
+            measure = study_command(place, _SETTING, ("relatime", "noatime"), _MANY_FILES)
             yield _atime_observation(
                 place, "relatime", "noatime, if a study shows an advantage", measure
             )

@@ -131,18 +131,25 @@ def set_command(setting: str, value: str | int, on: str | Path | None = None) ->
     return format_command(["iostudy", "set", f"{setting}={value}", *place])
 
 
+STREAMING_READS = {"io": {"label": "streaming reads", "jobs": 4}}
+STREAMING_WRITES = {
+    "io": {"label": "streaming writes", "operation": "write", "jobs": 4, "sync": "fsync"}
+}
+"""Workloads of proposed studies: jobs with a file each, from start to end."""
+
+
 def study_command(
-    place: MountEntry, factor: str, levels: Levels, workload: str, **options: Any
+    place: MountEntry, factor: str, levels: Levels, workload: Mapping[str, Any]
 ) -> str:
     """Return commands that write a study of one factor on that mount and run it.
 
     JSON is also YAML and fits on one line.
     """
     study: Mapping[str, Any] = {
-        "question": f"Does {factor} matter for {workload} on {place.mount.point}?",
+        "question": f"Does {factor} matter on {place.mount.point}?",
         "target": str(place.mount.point),
         "factors": {factor: list(levels)},
-        "workloads": [{workload: options}],
+        "workloads": [workload],
     }
     file = f"{factor}.yaml"
     return (

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from iostudy.host.advice.facts import Facts, HostFacts
 from iostudy.host.advice.finding import (
     HOST,
+    STREAMING_WRITES,
     AdviceRule,
     Certainty,
     Observation,
@@ -36,7 +37,7 @@ def _dirty(facts: Facts) -> Iterator[Observation]:
         found=f"{ratio} %, up to {limit_bytes / GIB:.1f} GiB",
         advised=f"{lower} %, if a study shows an advantage",
         evidence=f"memory: {(facts.host.memory_bytes or 0) / GIB:.1f} GiB, vm.dirty_bytes: 0",
-        command=study_command(place, _DIRTY_RATIO, (ratio, lower), "dfsio-write"),
+        command=study_command(place, _DIRTY_RATIO, (ratio, lower), STREAMING_WRITES),
     )
 
 
@@ -93,7 +94,7 @@ def _huge_pages(facts: Facts) -> Iterator[Observation]:
             found="always",
             advised="the fastest level in a study",
             evidence="/sys/kernel/mm/transparent_hugepage/enabled",
-            command=study_command(place, "thp.enabled", levels, "dfsio-write"),
+            command=study_command(place, "thp.enabled", levels, STREAMING_WRITES),
         )
 
 

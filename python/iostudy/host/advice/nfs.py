@@ -99,7 +99,9 @@ def _benchmark_observation(place: MountEntry, found: str, advised: str) -> Obser
         found=found,
         advised=advised,
         evidence=_evidence(place),
-        command=format_command(["iostudy", "bench", "dfsio-write", "--target", point]),
+        command=format_command(
+            ["iostudy", "bench", "io", "-o", "operation=write", "--target", point]
+        ),
     )
 
 

@@ -6,6 +6,8 @@ from collections.abc import Iterator
 
 from iostudy.host.advice.facts import DeviceFacts, Facts
 from iostudy.host.advice.finding import (
+    STREAMING_READS,
+    STREAMING_WRITES,
     AdviceRule,
     Certainty,
     Observation,
@@ -40,7 +42,7 @@ def _read_ahead(facts: Facts) -> Iterator[Observation]:
                 found=f"{found} KiB",
                 advised="the fastest level in a study",
                 evidence=f"queue/read_ahead_kb, under {place.mount.point}",
-                command=study_command(place, _READ_AHEAD, levels, "dfsio-read"),
+                command=study_command(place, _READ_AHEAD, levels, STREAMING_READS),
             )
 
 
@@ -55,7 +57,7 @@ def _max_sectors(facts: Facts) -> Iterator[Observation]:
                 found=f"{found} KiB",
                 advised=f"up to {possible} KiB",
                 evidence=f"queue/max_hw_sectors_kb: {hardware}",
-                command=study_command(place, _MAX_SECTORS, (found, possible), "dfsio-write"),
+                command=study_command(place, _MAX_SECTORS, (found, possible), STREAMING_WRITES),
             )
 
 
@@ -96,7 +98,7 @@ def _few_requests(facts: Facts) -> Iterator[Observation]:
                 found=str(found),
                 advised="the fastest level in a study",
                 evidence=f"queue/nr_requests, queue depth {disk.queue_depth or 'unknown'}",
-                command=study_command(place, _NR_REQUESTS, (found, found * 4), "dfsio-write"),
+                command=study_command(place, _NR_REQUESTS, (found, found * 4), STREAMING_WRITES),
             )
 
 

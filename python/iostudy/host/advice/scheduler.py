@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import Any
 
 from iostudy.host.advice.facts import DeviceFacts, Facts
 from iostudy.host.advice.finding import (
+    STREAMING_WRITES,
     AdviceRule,
     Certainty,
     Observation,
@@ -22,18 +23,15 @@ _NONE = ("none", "noop")
 _DEADLINE = ("mq-deadline", "deadline")
 _ZONE_LOCKING = ((4, 16), (6, 10))
 """From Linux 4.16 until before 6.10, only deadline and mq-deadline order writes to a zone."""
+_READER = {"order": "random", "record_size": "4KiB", "direct": True, "duration": "10s"}
+_WRITER = {"operation": "write", "overwrite": True, "record_size": "512KiB", "direct": True}
 _INTERFERENCE = {
-    "figure": "reader.read_latency_p99",
-    "workloads": {
-        "reader": {
-            "io": {"order": "random", "record_size": "4KiB", "direct": True, "duration": "10s"}
-        },
-        "writer": {
-            "io": {"operation": "write", "overwrite": True, "record_size": "512KiB", "direct": True}
-        },
-    },
+    "mix": {
+        "figure": "reader.read_latency_p99",
+        "workloads": {"reader": {"io": _READER}, "writer": {"io": _WRITER}},
+    }
 }
-"""Options of a mix: random reads while a stream of writes is at work."""
+"""A mix: random reads while a stream of writes is at work."""
 _RED_HAT = "Red Hat Enterprise Linux 8 and 9, Setting the disk scheduler"
 
 
@@ -56,7 +54,7 @@ def _rotational(facts: Facts) -> Iterator[Observation]:
 def _nvme(facts: Facts) -> Iterator[Observation]:
     for disk, scheduler in _scheduled(facts):
         if disk.node.kind is DeviceKind.NVME and not disk.node.is_zoned:
-            yield from _measured(facts, disk, scheduler, "mix", **_INTERFERENCE)
+            yield from _measured(facts, disk, scheduler, _INTERFERENCE)
 
 
 def _multipath(facts: Facts) -> Iterator[Observation]:
@@ -70,11 +68,11 @@ def _multipath(facts: Facts) -> Iterator[Observation]:
 def _virtual(facts: Facts) -> Iterator[Observation]:
     for disk, scheduler in _scheduled(facts):
         if disk.node.kind is DeviceKind.VIRTUAL:
-            yield from _measured(facts, disk, scheduler, "dfsio-write")
+            yield from _measured(facts, disk, scheduler, STREAMING_WRITES)
 
 
 def _measured(
-    facts: Facts, disk: DeviceFacts, scheduler: Scheduler, workload: str, **options: Any
+    facts: Facts, disk: DeviceFacts, scheduler: Scheduler, workload: Mapping[str, Any]
 ) -> Iterator[Observation]:
     """Propose a study of all schedulers; nothing without a mount to write to."""
     others = (other for other in scheduler.available if other != scheduler.current)
@@ -85,7 +83,7 @@ def _measured(
             found=scheduler.current,
             advised="the fastest level in a study",
             evidence=f"a {disk.node.kind} that offers {' '.join(scheduler.available)}",
-            command=study_command(place, _SETTING, levels, workload, **options),
+            command=study_command(place, _SETTING, levels, workload),
         )
 
 

@@ -14,12 +14,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
-from tests.fixtures_loop import loop_disk
 
 from iostudy.errors import WorkloadError, WorkloadStoppedError
 from iostudy.workloads.option_text import format_options
 from iostudy.workloads.workload import Place
 from iostudy_hadoop.native import nnbench
+from tests.fixtures_loop import loop_disk
 
 MIB = 1 << 20
 EVERYTHING = ["create_write", "mkdir", "stat", "list", "open_read", "rename", "delete", "rmdir"]

@@ -10,12 +10,12 @@ from dataclasses import replace
 
 import pytest
 from pydantic import ValidationError
-from tests.fixtures_loop import loop_disk
 
 from iostudy.errors import TargetError, WorkloadError, WorkloadStoppedError
 from iostudy.workloads.option_text import format_options
 from iostudy.workloads.workload import Place
 from iostudy_hadoop.native import nnthroughput
+from tests.fixtures_loop import loop_disk
 
 MIB = 1 << 20
 EVERYTHING = ("create", "open", "file-status", "mkdirs", "rename", "delete")
