@@ -286,25 +286,29 @@ def compute_readings(file_bytes: int, result: JobResult) -> dict[str, float]:
     }
 
 
-def _figures(of: str) -> tuple[Figure, ...]:
-    """Return the figures of TestDFSIO; ``of`` names the bytes."""
+def file_rate_figures(of: str) -> tuple[Figure, ...]:
+    """Return the figures of the files' rates, as TestDFSIO has them; ``of`` names the bytes."""
     return (
         Figure("throughput", "MiB/s", f"MiB {of} over the sum of the files' times", True),
         Figure("average_io_rate", "MiB/s", f"mean over files of MiB {of} over time", True),
         Figure("io_rate_stddev", "MiB/s", "standard deviation of the files' rates", False),
-        Figure(EXEC_TIME, "s", "from first start to last end", False),
     )
+
+
+_EXEC_TIME = Figure(EXEC_TIME, "s", "from first start to last end", False)
 
 
 _MOVING = fixed_figures(
     Figure(AGGREGATE, "MiB/s", "all bytes over the time from first start to last end", True),
-    *_figures("moved"),
+    *file_rate_figures("moved"),
+    _EXEC_TIME,
     Figure(BYTES, "B", "bytes moved", True),
     *latency_figures("a record: its system call, with making its data or verifying it"),
 )
 _TRUNCATING = fixed_figures(
     Figure("truncates", "op/s", "files over the time from first start to last end", True),
-    *_figures("cut off"),
+    *file_rate_figures("cut off"),
+    _EXEC_TIME,
     *latency_figures("a file: open, ftruncate(2), fsync if it is on, and close"),
 )
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Self
 
 from pydantic import Field, model_validator
 
@@ -12,10 +12,10 @@ from iostudy.workloads.option_types import Options, Percent, Size
 
 
 class DfsioFiles(Options):
-    """Options of every dfsio workload."""
+    """Options of every dfsio workload, also on a cluster."""
 
     files: Annotated[int, Field(ge=1, le=4096)] = Field(
-        4, description="number of files, each with a thread of its own (TestDFSIO: -nrFiles)"
+        4, description="number of files, each with a thread or a map task (TestDFSIO: -nrFiles)"
     )
     size: Size = Field(256 * units.MIB, description="size of each file (TestDFSIO: -size)")
 
@@ -70,18 +70,15 @@ class DfsioSkipOptions(DfsioOptions):
         return 1 + (self.skip_size or self.record_size) // self.record_size
 
 
-class DfsioTruncateOptions(DfsioFiles):
-    """Options of dfsio-truncate."""
+class TruncatedFiles(DfsioFiles):
+    """Options of files that are cut off."""
 
     new_size: Size | None = Field(
         None, description="size of each file afterwards (TestDFSIO: -size); by default half"
     )
-    fsync: bool = Field(
-        default=True, description="bring the new size to the disk, inside the measured time"
-    )
 
     @model_validator(mode="after")
-    def _shorter(self) -> DfsioTruncateOptions:
+    def _shorter(self) -> Self:
         if not 0 < self.left < self.size:
             raise ValueError("new_size is not smaller than size; make it smaller")
         return self
@@ -90,3 +87,11 @@ class DfsioTruncateOptions(DfsioFiles):
     def left(self) -> int:
         """Return the size of each file afterwards."""
         return self.new_size or self.size // 2
+
+
+class DfsioTruncateOptions(TruncatedFiles):
+    """Options of dfsio-truncate."""
+
+    fsync: bool = Field(
+        default=True, description="bring the new size to the disk, inside the measured time"
+    )

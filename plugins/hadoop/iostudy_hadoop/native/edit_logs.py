@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Literal, get_args
+from typing import Annotated, ClassVar, Literal, get_args
 
 from pydantic import AfterValidator, Field
 
@@ -18,7 +18,7 @@ from iostudy.workloads.directories import find_disk, own_folders, refuse_unfit
 from iostudy.workloads.file_removal import remove
 from iostudy.workloads.native.steady import window_percentiles
 from iostudy.workloads.option_types import Count, Options, TextList, at_most
-from iostudy.workloads.workload import Place
+from iostudy.workloads.workload import Place, Workload
 
 Operation = Literal["create", "open", "rename", "delete", "mkdirs", "file-status"]
 MEANINGS: Mapping[Operation, str] = {
@@ -208,6 +208,30 @@ class EditLogs:
 
     def _own(self, directories: Iterable[Path], place: Place) -> list[Path]:
         return own_folders(directories, place.directory, f"iostudy-{self.name}-")
+
+
+class LoggingWorkload(Workload):
+    """Base of the servers of a namespace, whose files are its logs."""
+
+    options: NamespaceOptions
+    log_folder: ClassVar[str]
+
+    @property
+    def logs(self) -> EditLogs:
+        """Return the directories of the logs."""
+        return EditLogs.from_options(self.options, self.log_folder)
+
+    def disks(self) -> frozenset[str]:
+        """Return the further disks that hold a log."""
+        return self.logs.disks
+
+    def directories(self) -> tuple[Path, ...]:
+        """Return the directories that hold a log."""
+        return self.logs.directories
+
+    def places(self, place: Place) -> tuple[Path, ...]:
+        """The disks and mounts of the logs."""
+        return self.logs.places(place)
 
 
 def _root(disk: str, place: Place) -> Path:

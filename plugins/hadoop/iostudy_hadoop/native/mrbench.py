@@ -39,15 +39,9 @@ class InputType(StrEnum):
     RANDOM = "random"
 
 
-class MrbenchOptions(Options):
-    """Options of mrbench."""
+class TinyJobOptions(Options):
+    """Options of the work of each job."""
 
-    jobs: Annotated[int, Field(ge=1, le=10_000)] = Field(
-        50, description="number of jobs, one after another (MRBench: -numRuns)"
-    )
-    maps: Annotated[int, Field(ge=1, le=256)] = Field(
-        2, description="map tasks of a job, all at the same time (MRBench: -maps)"
-    )
     reduces: Annotated[int, Field(ge=1, le=256)] = Field(
         1, description="reduce tasks of a job, after its maps (MRBench: -reduces)"
     )
@@ -56,6 +50,17 @@ class MrbenchOptions(Options):
     )
     input_type: InputType = Field(
         InputType.ASCENDING, description="the order of these numbers (MRBench: -inputType)"
+    )
+
+
+class MrbenchOptions(TinyJobOptions):
+    """Options of mrbench."""
+
+    jobs: Annotated[int, Field(ge=1, le=10_000)] = Field(
+        50, description="number of jobs, one after another (MRBench: -numRuns)"
+    )
+    maps: Annotated[int, Field(ge=1, le=256)] = Field(
+        2, description="map tasks of a job, all at the same time (MRBench: -maps)"
     )
     fsync: bool = Field(
         default=True,

@@ -9,9 +9,9 @@ from functools import partial
 from pathlib import Path
 from typing import Annotated, Literal, get_args
 
-from pydantic import BeforeValidator, Field, PlainSerializer, model_validator
+from pydantic import Field, model_validator
 
-from iostudy import _native, units
+from iostudy import _native
 from iostudy.errors import WorkloadError
 from iostudy.workloads.core_errors import translate_core_errors
 from iostudy.workloads.definition import Figure, WorkloadDefinition
@@ -22,10 +22,11 @@ from iostudy.workloads.native.steady import (
     NativeSteadyRun,
     window_names,
 )
-from iostudy.workloads.option_types import SIZE_FORM, Count, Options, TextList
+from iostudy.workloads.option_types import Count, Options, TextList
 from iostudy.workloads.windows import SteadyRun
 from iostudy.workloads.workload import Place, Workload
 from iostudy_hadoop.native.edit_logs import operation_readings
+from iostudy_hadoop.native.option_types import SizeOrNothing
 
 Operation = Literal[
     "create_write", "open_read", "stat", "list", "rename", "delete", "mkdir", "rmdir"
@@ -65,13 +66,9 @@ class NNBenchOptions(Options):
     files: Count = Field(
         10_000, description="files of each thread, or directories (NNBench: -numberOfFiles)"
     )
-    bytes_to_write: Annotated[
-        int,
-        BeforeValidator(units.parse_size),
-        Field(ge=0, le=units.GIB),
-        PlainSerializer(units.format_size, return_type=str, when_used="json"),
-        SIZE_FORM,
-    ] = Field(0, description="size of each file (NNBench: -bytesToWrite; mdtest: -w)")
+    bytes_to_write: SizeOrNothing = Field(
+        0, description="size of each file (NNBench: -bytesToWrite; mdtest: -w)"
+    )
     files_per_directory: Count = Field(
         10_000, description="the most files in one directory (mdtest: -I)"
     )

@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import BeforeValidator, Field, PlainSerializer, model_validator
+from pydantic import Field, model_validator
 
 from iostudy import _native, units
 from iostudy.errors import WorkloadError
@@ -23,21 +23,21 @@ from iostudy.workloads.native.steady import (
     NativeSteadyRun,
     window_names,
 )
-from iostudy.workloads.option_types import MAX_COUNT, SIZE_FORM, Seconds
+from iostudy.workloads.option_types import MAX_COUNT, Seconds
 from iostudy.workloads.tick import Tick
 from iostudy.workloads.windows import SteadyRun
-from iostudy.workloads.workload import Place, Workload
+from iostudy.workloads.workload import Place
 from iostudy_hadoop.native.edit_logs import (
     NO_LOG,
     READ_ONLY_OPERATIONS,
-    EditLogs,
+    LoggingWorkload,
     NamespaceOptions,
     opens_per_create,
     operation_readings,
     rate_figures,
 )
+from iostudy_hadoop.native.option_types import SizeOrNothing
 
-_FOLDER = "nnthroughput"
 _DOING = "to serve a namespace with its edit log"
 _RECORD_BYTES = 64
 """Upper bound of a record with paths of this length."""
@@ -66,13 +66,7 @@ class NNThroughputOptions(NamespaceOptions):
         "the log is opened with O_DSYNC; none: never, so a crash of the machine loses "
         "acknowledged operations",
     )
-    preallocate: Annotated[
-        int,
-        BeforeValidator(units.parse_size),
-        Field(ge=0, le=units.GIB),
-        PlainSerializer(units.format_size, return_type=str, when_used="json"),
-        SIZE_FORM,
-    ] = Field(
+    preallocate: SizeOrNothing = Field(
         units.MIB,
         description="preallocation of the log in pieces of this size, filled with zeros, so that "
         "a sync does not change the file size (HADOOP-2330); 0: none",
@@ -104,10 +98,11 @@ class NNThroughputOptions(NamespaceOptions):
 
 
 @dataclass(frozen=True)
-class NNThroughput(Workload):
+class NNThroughput(LoggingWorkload):
     """A new, empty namespace for every trial."""
 
     options: NNThroughputOptions
+    log_folder = "nnthroughput"
 
     def space_bytes(self) -> int:
         """Return the space of all logs on a disk, their images, and the preallocation."""
@@ -115,7 +110,7 @@ class NNThroughput(Workload):
         mutations = options.files * (1 + len(set(options.operations) - READ_ONLY_OPERATIONS))
         record = max(_RECORD_BYTES, options.record_bytes) + _HEAD_BYTES
         images = 2 * options.files * _RECORD_BYTES if options.checkpoint_every else 0
-        return self._logs.most_on_a_disk * (
+        return self.logs.most_on_a_disk * (
             mutations * record + images + options.preallocate + _PAGE_BYTES
         )
 
@@ -123,25 +118,13 @@ class NNThroughput(Workload):
         """Unknown: syncs are no matter of bytes."""
         return None
 
-    def disks(self) -> frozenset[str]:
-        """Return the further disks that hold a log."""
-        return self._logs.disks
-
-    def directories(self) -> tuple[Path, ...]:
-        """Return the directories that hold a log."""
-        return self._logs.directories
-
-    def places(self, place: Place) -> tuple[Path, ...]:
-        """The disks and mounts of the logs."""
-        return self._logs.places(place)
-
     def check(self) -> None:
         """Refuse directories that cannot be written to."""
-        self._logs.check()
+        self.logs.check()
 
     def preparation(self) -> str:
         """Nothing is made, but old logs are removed before new ones are written."""
-        return self._logs.key
+        return self.logs.key
 
     def reset(self, place: Place) -> None:
         """Remove the logs, so that every trial starts without one."""
@@ -150,7 +133,7 @@ class NNThroughput(Workload):
     def run(self, place: Place) -> Measurement:
         """Run all phases; compare each log with the served tree afterwards."""
         with translate_core_errors(_DOING, place.directory):
-            outcome = _job(self.options, self._logs.folders(place)).run(place.tick)
+            outcome = _job(self.options, self.logs.folders(place)).run(place.tick)
         phases = outcome.phases
         return Measurement(
             _readings(phases, self.options),
@@ -174,7 +157,7 @@ class NNThroughput(Workload):
     def steady_run(self, place: Place) -> SteadyRun:
         """All operations on a few files of each worker, then on the next ones; the log grows."""
         operations = self.options.operations
-        job = _job(self.options, self._logs.folders(place))
+        job = _job(self.options, self.logs.folders(place))
 
         def repeat(log: _native.WindowLog, tick: Tick) -> None:
             failed_logs = job.repeat(log, tick)
@@ -191,11 +174,7 @@ class NNThroughput(Workload):
 
     def clean(self, place: Place) -> None:
         """Remove the logs, and the folders that they are in."""
-        self._logs.remove(place)
-
-    @property
-    def _logs(self) -> EditLogs:
-        return EditLogs.from_options(self.options, _FOLDER)
+        self.logs.remove(place)
 
 
 def _verify(outcome: _native.NamespaceOutcome, place: Place) -> None:

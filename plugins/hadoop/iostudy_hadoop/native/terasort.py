@@ -32,12 +32,17 @@ INPUT, OUTPUT = "tera-in", "tera-out"
 """Folders of the unsorted and the sorted rows."""
 
 
-class TeraOptions(Options):
-    """Options that teragen, terasort and teravalidate share."""
+class RowOptions(Options):
+    """Number of rows, natively and on a cluster."""
 
     rows: Count = Field(
         10_000_000, description="rows of 100 bytes (TeraGen's first argument): 10M are 1 GB"
     )
+
+
+class TeraOptions(RowOptions):
+    """Options that teragen, terasort and teravalidate share."""
+
     threads: Annotated[int, Field(ge=1, le=256)] = Field(
         2, description="number of concurrent tasks, a thread each"
     )
@@ -318,12 +323,14 @@ def _bytes_on_target(sorted_: _native.TeraSortResult, target: Path, spill: tuple
 
 
 def _rates(result: _native.TeraResult) -> dict[str, float]:
-    rows_per_second = result.rows / result.wall_seconds
-    return {
-        "rate": rows_per_second * ROW_BYTES / units.MIB,
-        "rows_per_second": rows_per_second,
-        "exec_time": result.wall_seconds,
-    }
+    seconds = result.wall_seconds
+    return {**row_rates(result.rows, seconds), "exec_time": seconds}
+
+
+def row_rates(rows: int, seconds: float) -> dict[str, float]:
+    """Return the rates of rows that were processed in that time."""
+    per_second = rows / seconds
+    return {"rate": per_second * ROW_BYTES / units.MIB, "rows_per_second": per_second}
 
 
 def _measured(

@@ -38,17 +38,11 @@ MAX_WORDS = 10**8
 """Different words; all stand in memory while the text is made."""
 
 
-class WordcountOptions(Options):
-    """Options of wordcount."""
+class TextOptions(Options):
+    """Options of the text that is made."""
 
     size: Size = Field(units.GIB, description="size of the text that is made, all files together")
     files: Annotated[int, Field(ge=1, le=512)] = Field(4, description="files of the text")
-    input: TextList[Annotated[str, AfterValidator(_whole)]] = Field(
-        (),
-        description="texts of your own to count instead: whole paths or patterns such as "
-        "/data/logs/*.log (and ** for all folders below); they are only read. "
-        "size, files, vocabulary and exponent have no meaning then",
-    )
     vocabulary: Annotated[Count, at_most(MAX_WORDS, units.format_count)] = Field(
         1_000_000, description="different words that the text is drawn from"
     )
@@ -56,6 +50,35 @@ class WordcountOptions(Options):
         1.0,
         description="of Zipf's law: the word of rank r occurs in proportion to 1/r^exponent; "
         "1 is natural language, 0 draws all words with equal probability",
+    )
+
+    @property
+    def text_key(self) -> str:
+        """Return what trials with the same text have in common."""
+        return f"{self.size} in {self.files}: {self.vocabulary} ^ {self.exponent}"
+
+    def make_text(self, folder: Path, place: Place, threads: int) -> tuple[int, int]:
+        """Make the text from the block's seed; return the number of words and their checksum."""
+        text = _native.ZipfText(
+            str(folder),
+            text_bytes=self.size,
+            files=self.files,
+            vocabulary=self.vocabulary,
+            exponent=self.exponent,
+            seed=place.seed,
+            threads=threads,
+        )
+        return place.run(text)
+
+
+class WordcountOptions(TextOptions):
+    """Options of wordcount."""
+
+    input: TextList[Annotated[str, AfterValidator(_whole)]] = Field(
+        (),
+        description="texts of your own to count instead: whole paths or patterns such as "
+        "/data/logs/*.log (and ** for all folders below); they are only read. "
+        "size, files, vocabulary and exponent have no meaning then",
     )
     memory: Memory = Field(
         256 * units.MIB, description="what tables and buffers of all threads may take together"
@@ -122,26 +145,15 @@ class Wordcount(Workload):
 
     def preparation(self) -> str:
         """Trials share the text however they count its words."""
-        options = self.options
-        made = f"{options.size} in {options.files}: {options.vocabulary} ^ {options.exponent}"
-        return "" if options.input else made
+        return "" if self.options.input else self.options.text_key
 
     def prepare(self, place: Place) -> None:
         """Make the text, and note what words it has; the user's own are there already."""
         options = self.options
         if options.input:
             return
-        text = _native.ZipfText(
-            str(place.directory / _TEXT),
-            text_bytes=options.size,
-            files=options.files,
-            vocabulary=options.vocabulary,
-            exponent=options.exponent,
-            seed=place.seed,
-            threads=options.threads,
-        )
         with translate_core_errors("to make the text", place.directory):
-            made = place.run(text)
+            made = options.make_text(place.directory / _TEXT, place, options.threads)
             replace_whole(place.directory / _MADE, json.dumps(made).encode())
 
     def reset(self, place: Place) -> None:

@@ -8,7 +8,6 @@ from __future__ import annotations
 from iostudy_hadoop.tools.counters import Job
 from iostudy_hadoop.tools.results import NoResultError
 
-ROW_BYTES = 100
 REPORT = "part-r-00000"
 """The output of TeraValidate's only reduce task."""
 

@@ -6,14 +6,15 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Annotated, Any
 
-from pydantic import Field, model_validator
+from pydantic import Field
 
-from iostudy import units
 from iostudy.errors import WorkloadError
 from iostudy.workloads.definition import Figure, WorkloadDefinition, fixed_figures
 from iostudy.workloads.measurement import Measurement
 from iostudy.workloads.option_types import Size
 from iostudy.workloads.workload import Place
+from iostudy_hadoop.native.dfsio import file_rate_figures
+from iostudy_hadoop.native.dfsio_options import DfsioFiles, TruncatedFiles
 from iostudy_hadoop.shell import Shell
 from iostudy_hadoop.tools import dfsio
 from iostudy_hadoop.tools.dfsio import DfsioOperation, DfsioResult, DfsioRun
@@ -26,13 +27,9 @@ _MAX_BUFFER_BYTES = 1 << 30
 """TestDFSIO keeps one in memory, of a size that is a Java int."""
 
 
-class HadoopDfsioFiles(HadoopOptions):
+class HadoopDfsioFiles(DfsioFiles, HadoopOptions):
     """Options that all operations share."""
 
-    files: Annotated[int, Field(ge=1, le=4096)] = Field(
-        4, description="number of files, a map task each (-nrFiles)"
-    )
-    size: Size = Field(256 * units.MIB, description="size of each file (-size)")
     record_size: Annotated[Size, Field(le=_MAX_BUFFER_BYTES)] = Field(
         10**6, description="bytes of one read or write call, TestDFSIO's own default (-bufferSize)"
     )
@@ -64,23 +61,8 @@ class HadoopDfsioSkipOptions(HadoopDfsioFiles):
     )
 
 
-class HadoopDfsioTruncateOptions(HadoopDfsioFiles):
+class HadoopDfsioTruncateOptions(TruncatedFiles, HadoopDfsioFiles):
     """Options of hadoop.dfsio-truncate."""
-
-    new_size: Size | None = Field(
-        None, description="size of each file afterwards, by default half (-size)"
-    )
-
-    @model_validator(mode="after")
-    def _shorter(self) -> HadoopDfsioTruncateOptions:
-        if not 0 < self.left < self.size:
-            raise ValueError("new_size is not smaller than size; make it smaller")
-        return self
-
-    @property
-    def left(self) -> int:
-        """Return the size of each file afterwards."""
-        return self.new_size or self.size // 2
 
 
 @dataclass(frozen=True)
@@ -203,9 +185,7 @@ def _base(place: Place) -> str:
 def _figures(of: str) -> tuple[Figure, ...]:
     """``of`` says which bytes count."""
     return (
-        Figure("throughput", "MiB/s", f"MiB {of} over the sum of the files' times", True),
-        Figure("average_io_rate", "MiB/s", f"mean over files of MiB {of} over time", True),
-        Figure("io_rate_stddev", "MiB/s", "standard deviation of the files' rates", False),
+        *file_rate_figures(of),
         Figure("exec_time", "s", "Test exec time: from the job's submission to its end", False),
         Figure("aggregate", "MiB/s", f"all MiB {of} over exec_time", True),
         job.JOB_TIME,

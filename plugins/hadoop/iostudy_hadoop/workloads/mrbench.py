@@ -10,10 +10,9 @@ from pydantic import Field
 from iostudy.errors import WorkloadError
 from iostudy.workloads.definition import Figure, WorkloadDefinition, fixed_figures
 from iostudy.workloads.measurement import Measurement
-from iostudy.workloads.option_types import Count
 from iostudy.workloads.workload import Place
 from iostudy_hadoop.client import Client
-from iostudy_hadoop.native.mrbench import SPREAD, InputType, histogram, spread
+from iostudy_hadoop.native.mrbench import SPREAD, TinyJobOptions, histogram, spread
 from iostudy_hadoop.shell import Shell
 from iostudy_hadoop.tools import mrbench
 from iostudy_hadoop.tools.mrbench import MRBenchResult, MRBenchRun
@@ -25,7 +24,7 @@ _DISK_BLOCK_BYTES = 4096
 _FILES_OF_A_JOB = 16
 
 
-class HadoopMRBenchOptions(HadoopOptions):
+class HadoopMRBenchOptions(TinyJobOptions, HadoopOptions):
     """Options of hadoop.mrbench."""
 
     jobs: Annotated[int, Field(ge=1, le=1000)] = Field(
@@ -35,15 +34,6 @@ class HadoopMRBenchOptions(HadoopOptions):
         2,
         description="map tasks of a job (MRBench: -maps). For Hadoop this is a hint: its local "
         "runner always uses one, and a note says so",
-    )
-    reduces: Annotated[int, Field(ge=1, le=256)] = Field(
-        1, description="reduce tasks of a job (MRBench: -reduces)"
-    )
-    input_lines: Annotated[Count, Field(le=1_000_000)] = Field(
-        1, description="lines of the input, each a number (MRBench: -inputLines)"
-    )
-    input_type: InputType = Field(
-        InputType.ASCENDING, description="the order of these numbers (MRBench: -inputType)"
     )
 
 

@@ -8,16 +8,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
-from pydantic import BeforeValidator, Field, PlainSerializer, model_validator
+from pydantic import Field, model_validator
 
 from iostudy import units
 from iostudy.errors import UsageError, WorkloadError
 from iostudy.workloads.definition import Figure, WorkloadDefinition
 from iostudy.workloads.measurement import Measurement
-from iostudy.workloads.option_types import SIZE_FORM, Count, Seconds, Size
+from iostudy.workloads.option_types import Count, Seconds, Size
 from iostudy.workloads.workload import Place
 from iostudy_hadoop.client import Client
 from iostudy_hadoop.conf.configuration import HadoopConfiguration, size_bytes
+from iostudy_hadoop.native.option_types import SizeOrNothing
 from iostudy_hadoop.shell import Shell
 from iostudy_hadoop.tools import nnbench
 from iostudy_hadoop.tools.nnbench import (
@@ -76,13 +77,9 @@ class HadoopNNBenchOptions(HadoopOptions):
         f"them need their containers at once; the local runner runs {_LOCAL_MAPS} at a time",
     )
     files: Count = Field(1000, description="files of each map task (NNBench: -numberOfFiles)")
-    bytes_to_write: Annotated[
-        int,
-        BeforeValidator(units.parse_size),
-        Field(ge=0, le=units.GIB),
-        PlainSerializer(units.format_size, return_type=str, when_used="json"),
-        SIZE_FORM,
-    ] = Field(0, description="size of each file (NNBench: -bytesToWrite)")
+    bytes_to_write: SizeOrNothing = Field(
+        0, description="size of each file (NNBench: -bytesToWrite)"
+    )
     block_size: Size = Field(
         units.MIB,
         description="block size of the files, independent of dfs.blocksize (NNBench: -blockSize). "

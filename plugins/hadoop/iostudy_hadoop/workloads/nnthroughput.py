@@ -27,7 +27,7 @@ from iostudy_hadoop.conf import folder
 from iostudy_hadoop.conf.configuration import HadoopConfiguration
 from iostudy_hadoop.native.edit_logs import (
     NO_LOG,
-    EditLogs,
+    LoggingWorkload,
     NamespaceOptions,
     Operation,
     opens_per_create,
@@ -98,35 +98,24 @@ class HadoopNNThroughputOptions(NamespaceOptions, HadoopOptions):
 
 
 @dataclass(frozen=True)
-class HadoopNNThroughput(HadoopWorkload):
+class HadoopNNThroughput(LoggingWorkload, HadoopWorkload):
     """Every operation has a new NameNode, a new namespace and new logs."""
 
     options: HadoopNNThroughputOptions
+    log_folder = _FOLDER
 
     def space_bytes(self) -> int:
         """Return the space of the logs of one operation; they are removed before the next one."""
-        return self._logs.most_on_a_disk * (self.options.files * _FILE_BYTES + _FREE_BYTES)
-
-    def disks(self) -> frozenset[str]:
-        """Return the further disks that hold a log."""
-        return self._logs.disks
-
-    def directories(self) -> tuple[Path, ...]:
-        """Return the directories that hold a log."""
-        return self._logs.directories
-
-    def places(self, place: Place) -> tuple[Path, ...]:
-        """The disks and mounts of the logs."""
-        return self._logs.places(place)
+        return self.logs.most_on_a_disk * (self.options.files * _FILE_BYTES + _FREE_BYTES)
 
     def check(self) -> None:
         """Refuse directories that cannot be written to; have Java and Hadoop at hand."""
-        self._logs.check()
+        self.logs.check()
         _software(self.options.version)
 
     def preparation(self) -> str:
         """Trials of a Hadoop and with the same logs share a formatted, empty namespace."""
-        return f"{self.options.version} {self._logs.key}"
+        return f"{self.options.version} {self.logs.key}"
 
     def prepare(self, place: Place) -> None:
         """Format a namespace that every operation gets a copy of."""
@@ -144,15 +133,11 @@ class HadoopNNThroughput(HadoopWorkload):
 
     def clean(self, place: Place) -> None:
         """Remove the logs, the folders that they are in, and the name-node's own."""
-        self._logs.remove(place)
+        self.logs.remove(place)
         remove(_home(place))
 
-    @property
-    def _logs(self) -> EditLogs:
-        return EditLogs.from_options(self.options, _FOLDER)
-
     def _namenode(self, place: Place) -> _NameNode:
-        return _NameNode(self.options, _home(place), self._logs.folders(place))
+        return _NameNode(self.options, _home(place), self.logs.folders(place))
 
 
 def _home(place: Place) -> Path:

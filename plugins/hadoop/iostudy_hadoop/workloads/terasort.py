@@ -9,18 +9,16 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from iostudy import units
 from iostudy.durable import replace_whole
 from iostudy.errors import WorkloadError
 from iostudy.workloads.core_errors import translate_core_errors
 from iostudy.workloads.definition import Figure, WorkloadDefinition, fixed_figures
 from iostudy.workloads.measurement import Measurement
-from iostudy.workloads.option_types import Count
 from iostudy.workloads.workload import Place
+from iostudy_hadoop.native.terasort import ROW_BYTES, RowOptions, row_rates
 from iostudy_hadoop.shell import Shell
 from iostudy_hadoop.tools import terasort
 from iostudy_hadoop.tools.results import NoResultError
-from iostudy_hadoop.tools.terasort import ROW_BYTES
 from iostudy_hadoop.workloads import counter_figures, job
 from iostudy_hadoop.workloads.job import HadoopOptions, HadoopRun, HadoopWorkload
 
@@ -29,12 +27,9 @@ _SPILLS = 2
 """Copies of spilled data: map output is merged once and exists until a reduce has it."""
 
 
-class _TeraOptions(HadoopOptions):
+class _TeraOptions(RowOptions, HadoopOptions):
     """Options that all three share."""
 
-    rows: Count = Field(
-        10_000_000, description="rows of 100 bytes (TeraGen's first argument): 10M are 1 GB"
-    )
     maps: Annotated[int, Field(ge=1, le=10_000)] = Field(
         2,
         description="map tasks of TeraGen, and files of unsorted rows (mapreduce.job.maps). For "
@@ -97,11 +92,9 @@ class _HadoopTera(HadoopWorkload):
         self, ran: HadoopRun, replication: int, notes: tuple[str, ...] = ()
     ) -> Measurement:
         times = ran.times()
-        rows_per_second = self.options.rows / times["job_time"]
         figures = {
             **times,
-            "rate": rows_per_second * ROW_BYTES / units.MIB,
-            "rows_per_second": rows_per_second,
+            **row_rates(self.options.rows, times["job_time"]),
             **counter_figures.read_figures(ran, replication),
         }
         return Measurement(figures, notes=notes)

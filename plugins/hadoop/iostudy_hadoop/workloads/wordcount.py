@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Annotated
 
 from pydantic import Field
 
-from iostudy import _native, units
+from iostudy import units
 from iostudy.durable import replace_whole
 from iostudy.errors import WorkloadError
 from iostudy.workloads.core_errors import translate_core_errors
@@ -16,8 +15,8 @@ from iostudy.workloads.definition import Figure, WorkloadDefinition, fixed_figur
 from iostudy.workloads.external.program import STDIN
 from iostudy.workloads.file_removal import remove
 from iostudy.workloads.measurement import Measurement
-from iostudy.workloads.option_types import Count, Size
 from iostudy.workloads.workload import Place
+from iostudy_hadoop.native.wordcount import TextOptions
 from iostudy_hadoop.shell import Shell
 from iostudy_hadoop.tools import wordcount
 from iostudy_hadoop.workloads import counter_figures, job
@@ -28,18 +27,11 @@ _THREADS = 2
 """Number of threads that make the text; the text does not depend on it."""
 
 
-class HadoopWordcountOptions(HadoopOptions):
+class HadoopWordcountOptions(TextOptions, HadoopOptions):
     """Options of hadoop.wordcount."""
 
-    size: Size = Field(units.GIB, description="size of the generated text, all files together")
     files: Annotated[int, Field(ge=1, le=512)] = Field(
-        4, description="number of files of the text; each of their blocks is a map task"
-    )
-    vocabulary: Count = Field(1_000_000, description="number of different words in the text")
-    exponent: Annotated[float, Field(ge=0, le=10)] = Field(
-        1.0,
-        description="exponent of Zipf's law: the word of rank r occurs in proportion to "
-        "1/r^exponent; 1 is natural language, 0 gives all words equal probability",
+        4, description="files of the text; each of their blocks is a map task"
     )
     reduces: Annotated[int, Field(ge=1, le=10_000)] = Field(
         2, description="reduce tasks, and files of the counts (mapreduce.job.reduces)"
@@ -62,8 +54,7 @@ class HadoopWordcount(HadoopWorkload):
 
     def preparation(self) -> str:
         """Trials share the text however they count its words."""
-        options = self.options
-        return f"{options.size} in {options.files}: {options.vocabulary} ^ {options.exponent}"
+        return self.options.text_key
 
     def prepare(self, place: Place) -> None:
         """Make the text on the target, note how many words it has, and move it into HDFS.
@@ -72,7 +63,7 @@ class HadoopWordcount(HadoopWorkload):
         """
         local = place.directory / _TEXT
         with translate_core_errors("to make the text", place.directory):
-            words, _ = self._text(local, place.seed).run(place.tick)
+            words, _ = self.options.make_text(local, place, _THREADS)
             replace_whole(place.directory / _WORDS, str(words).encode())
         shell, limit = "org.apache.hadoop.fs.FsShell", self.options.limit
         job.run_program(place, shell, "-mkdir", "-p", _path(place, ""), limit_seconds=limit)
@@ -109,18 +100,6 @@ class HadoopWordcount(HadoopWorkload):
         for name in (_TEXT, _WORDS):
             remove(place.directory / name)
         Shell.for_client(job.require_client(place)).remove(_path(place, ""))
-
-    def _text(self, folder: Path, seed: int) -> _native.ZipfText:
-        options = self.options
-        return _native.ZipfText(
-            str(folder),
-            text_bytes=options.size,
-            files=options.files,
-            vocabulary=options.vocabulary,
-            exponent=options.exponent,
-            seed=seed,
-            threads=_THREADS,
-        )
 
     def _require_all_words(self, ran: HadoopRun, place: Place) -> int:
         with translate_core_errors("to find the number of words", place.directory):
