@@ -25,8 +25,8 @@ question: What does a trial cost beyond its workload?
 target: {loopback: {size: 256MiB}}
 factors: {block.scheduler: offered}
 workloads:
-  - dfsio-write: {files: 1, size: 16MiB}
-  - dfsio-read: {files: 1, size: 16MiB}
+  - io: {label: writes, operation: write, size: 16MiB, sync: fsync}
+  - io: {label: reads, size: 16MiB}
 decide: {margin: 0.01%, risk: 5%, blocks: [10, 10]}
 without_root: {factors: {workload.record_size: [1MiB, 64KiB, 256KiB, 4KiB]}}
 """

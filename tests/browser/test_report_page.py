@@ -132,7 +132,7 @@ def test_every_chart_is_drawn_within_its_place(full: tuple[Page, PageLog]) -> No
 
 def test_every_trial_is_a_point(full: tuple[Page, PageLog]) -> None:
     page, _ = full
-    trials = [t for t in full_report().trials if t.workload == "dfsio-write"]
+    trials = [t for t in full_report().trials if t.workload == "file-writes"]
     points = page.locator("#run-order-1 .mark-symbol path[aria-roledescription=point]")
     crosses = sum(not t.counts for t in trials)
     rings = sum(t.slow for t in trials)
@@ -354,7 +354,7 @@ def test_no_text_in_the_csv_is_a_formula(browser: Browser, tmp_path: Path) -> No
     experiment = study()
     texts = ["=1+1", "+1", "-1", "@SUM(1)", "\t=1", '=1,"a"\n=2']
     trials = [
-        replace(row, reason=text, counts=False, settings={text: "x"}, figures={"aggregate": -5.0})
+        replace(row, reason=text, counts=False, settings={text: "x"}, figures={"bandwidth": -5.0})
         for row, text in zip(rows(experiment, blocks=6), texts, strict=False)
     ]
     found = trials_csv(browser, build_report(experiment, study_row(experiment), trials), tmp_path)

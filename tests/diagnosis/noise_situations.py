@@ -46,7 +46,7 @@ LABELS = ("none", "bfq")
 SECONDS = 1.0
 LONG_SECONDS = 2.5
 """Long enough for the shape of the disk's rate."""
-STUDY: Study = study(factor("block.scheduler", *LABELS), workloads=("dfsio-read",))
+STUDY: Study = study(factor("block.scheduler", *LABELS), workloads=("file-reads",))
 (WORKLOAD,) = STUDY.workloads
 UNLIMITED, FLOOR, STOPPED = 1_000_000, 100, 1
 """Limits in reads a second."""

@@ -22,7 +22,7 @@ search:
   budget: 8 trials
   try: {known: {workload.record_size: 1MiB, block.read_ahead_kb: 256}}
 workloads:
-  - dfsio-read: {files: 2, size: 8MiB, record_size: 4KiB, direct: true}
+  - io: {label: file-reads, files: 2, size: 8MiB, record_size: 4KiB, direct: true}
 decide: {margin: 3%, risk: 5%, blocks: [4, 8]}
 """
 

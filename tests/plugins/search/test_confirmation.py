@@ -20,7 +20,7 @@ factors:
   block.read_ahead_kb: [128, 4096]
   block.nr_requests: [64, 128]
 workloads:
-  - dfsio-read: {files: 2, size: 64MiB, label: LABEL}
+  - io: {files: 2, size: 64MiB, label: LABEL}
 decide: {margin: 4%, risk: 5%, blocks: [5, 20], weights: {LABEL: 2}}
 # Of those above alone.
 without_root:
@@ -64,9 +64,7 @@ def test_factors_for_root_are_no_part_of_the_confirmation(more):
 
 def test_names_of_many_words_are_read_back():
     one, other = (f"the {which} that our batch jobs read in the night" for which in ("a", "b"))
-    text = WITHOUT_ROOT.replace(
-        "label: LABEL}", f"label: {one}}}\n  - dfsio-read: {{label: {other}}}"
-    )
+    text = WITHOUT_ROOT.replace("label: LABEL}", f"label: {one}}}\n  - io: {{label: {other}}}")
     study = read(confirmed(text.replace("LABEL: 2", f"{one}: 2, {other}: 3")))
     assert study.decide.weights == {one: 2, other: 3}
 

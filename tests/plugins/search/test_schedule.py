@@ -32,7 +32,7 @@ search:
     block.bfq.slice_idle: {from: 0, to: 20}
   budget: 60 trials
   try: {known: {block.scheduler: bfq, block.read_ahead_kb: 4096, block.bfq.slice_idle: 8}}
-workloads: [dfsio-write, dfsio-read]
+workloads: [{io: {label: file-writes, operation: write}}, {io: {label: file-reads}}]
 """
 SHORT = SEARCH.replace("60 trials", "40 trials")
 
@@ -49,7 +49,7 @@ class ResponseSurfaceNode(FakeNode):
         self.blocks = {
             _data_seed(1, Block(index, workload, ()), attempt): index
             for index in range(1, 40)
-            for workload in ("dfsio-write", "dfsio-read")
+            for workload in ("file-writes", "file-reads")
             for attempt in range(1, 8)
         }
 
@@ -61,7 +61,7 @@ class ResponseSurfaceNode(FakeNode):
         result = super().run(request, configuration)
         draw = random.Random(f"{request.label} {configuration.label} {self.index}")
         value = 1000 * math.exp(draw.gauss(0, self.noise)) * self.height(configuration.settings)
-        return replace(result, figures={**result.figures, "aggregate": value})
+        return replace(result, figures={**result.figures, "bandwidth": value})
 
     def height(self, settings):
         if settings["block.read_ahead_kb"] == "as-found":
@@ -127,7 +127,7 @@ def test_both_workloads_of_a_round_run_the_same_candidates_in_orders_of_their_ow
     for row in rows(ended):
         orders.setdefault((row.block, row.workload), []).append(row.configuration)
     rounds = {block for block, _ in orders}
-    pairs = [(orders[n, "dfsio-write"], orders[n, "dfsio-read"]) for n in rounds]
+    pairs = [(orders[n, "file-writes"], orders[n, "file-reads"]) for n in rounds]
     assert all(set(one) == set(other) for one, other in pairs)
     assert any(one != other for one, other in pairs)
 
@@ -293,9 +293,9 @@ def test_no_workload_may_lose_more_than_is_allowed(tmp_path):
     class UnevenNode(ResponseSurfaceNode):
         def run(self, request, configuration):
             result = super().run(request, configuration)
-            loses = request.label == "dfsio-read" and configuration.label != "default"
-            value = result.figures["aggregate"] * (0.7 if loses else 1.0)
-            return replace(result, figures={**result.figures, "aggregate": value})
+            loses = request.label == "file-reads" and configuration.label != "default"
+            value = result.figures["bandwidth"] * (0.7 if loses else 1.0)
+            return replace(result, figures={**result.figures, "bandwidth": value})
 
     flat = UnevenNode(peak=0.25)
     flat.height = lambda settings: 1.0 if settings["block.read_ahead_kb"] == "as-found" else 2.0

@@ -21,8 +21,8 @@ search:
   try: {known: {block.scheduler: bfq, block.read_ahead_kb: 4096}}
   worst: 5%
 workloads:
-  - dfsio-write: {files: 2, size: 64MiB}
-  - dfsio-read: {files: 2, size: 64MiB}
+  - io: {label: file-writes, operation: write, files: 2, size: 64MiB}
+  - io: {label: file-reads, files: 2, size: 64MiB}
 """
 OPTION = SEARCH.replace(
     "    block.read_ahead_kb: {from: 1024, to: 32768, scale: log}\n",
@@ -213,7 +213,7 @@ def test_a_search_excludes_factors(more):
 
 
 def test_workloads_that_differ_in_the_default_of_an_option_are_refused():
-    text = OPTION.replace("dfsio-read: {files: 2,", "dfsio-read: {record_size: 64KiB, files: 2,")
+    text = OPTION.replace("label: file-reads, files: 2,", "label: file-reads, record_size: 64KiB,")
     assert "the same value in every workload" in str(the_problem(text))
 
 
@@ -223,6 +223,6 @@ def test_two_forms_of_one_number_are_not_searched_together():
     text = f"""question: Which?
 target: /data
 search: {{parameters: {both}, budget: 1h}}
-workloads: [dfsio-write]
+workloads: [io]
 """
     assert "one number in two forms" in str(the_problem(text))

@@ -56,7 +56,7 @@ def search(**changes: object) -> SearchReport:
     fields = {
         "ended": True,
         "incumbent": AHEAD,
-        "workloads": ("dfsio-write", "dfsio-read"),
+        "workloads": ("file-writes", "file-reads"),
         "candidates": (
             candidate(FIFTH, RaceStatus.WORSE, -0.08, blocks=2),
             candidate(AHEAD, RaceStatus.FINISHED, 0.11),
@@ -112,7 +112,7 @@ def test_candidates_are_sorted_by_blocks_with_their_status() -> None:
 
 
 def test_one_workload_needs_no_column_of_its_own() -> None:
-    table = section(search(workloads=("dfsio-read",))).folded[0]
+    table = section(search(workloads=("file-reads",))).folded[0]
     assert len(table.heads) == len(table.rows[0]) == 5
 
 

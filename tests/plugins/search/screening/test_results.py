@@ -30,7 +30,7 @@ factors:
   workload.direct: [false, true]
   mount.atime: [relatime, noatime]
   block.nr_requests: [as-found, 64]
-workloads: [dfsio-write]
+workloads: [{io: {label: file-writes, operation: write}}]
 decide: {margin: 3%, risk: 5%, blocks: [3, 12]}
 design: plackett-burman
 """
@@ -78,7 +78,10 @@ def test_means_are_those_of_the_level_alone_and_of_all_first_levels(tmp_path):
 
 
 def test_effects_on_times_have_the_opposite_sign(tmp_path):
-    text = TEXT.replace("[dfsio-write]", "[{dfsio-write: {figure: latency_p99}}]")
+    text = TEXT.replace(
+        "[{io: {label: file-writes, operation: write}}]",
+        "[{io: {label: file-writes, operation: write, figure: write_latency_p99}}]",
+    )
     node = FakeNode(effects=effects(study(text), bfq=0.2), noise=1e-3)
     worse = next(s for s in conduct(tmp_path, node, text=text) if "bfq" in s.configuration)
     assert worse.comparison.verdict is Verdict.WORSE

@@ -32,7 +32,7 @@ FOLDED = ScreeningDesign(DesignKind.PLACKETT_BURMAN)
 
 
 def screening_study(
-    design: ScreeningDesign = FOLDED, workloads: tuple[str, ...] = ("dfsio-write",)
+    design: ScreeningDesign = FOLDED, workloads: tuple[str, ...] = ("file-writes",)
 ) -> Study:
     return replace(factory.study(*FACTORS, workloads=workloads), design=design)
 
@@ -96,7 +96,7 @@ def test_the_predicted_best_can_be_confirmed_by_what_is_printed():
     assert screening is not None and screening.predicted is not None
     best = screening.predicted
     assert best.levels == {"mount.atime": "no, atime", "workload.direct": "true"}
-    assert best.changes["dfsio-write"] == pytest.approx(1.2 * 1.1 - 1, abs=0.02)
+    assert best.changes["file-writes"] == pytest.approx(1.2 * 1.1 - 1, abs=0.02)
     text = """\
 question: Which?
 target: {loopback: {size: 1GiB}}
@@ -106,7 +106,7 @@ factors:
   workload.direct: [false, true]
   block.nr_requests: [as-found, 64]
   sysctl.fs.file-max: [as-found, 64000]
-workloads: [dfsio-write]
+workloads: [{io: {label: file-writes, operation: write}}]
 """
     confirming = parse(text + best.confirm, where="study.yaml", name="study")
     assert [c.label for c in confirming.configurations()] == ["first levels", "predicted best"]
@@ -117,7 +117,7 @@ workloads: [dfsio-write]
 def test_a_level_that_is_worse_somewhere_is_not_predicted_best():
     study = screening_study(workloads=factory.WORKLOADS)
     effects = {
-        (workload, run.label): (0.2 if workload == "dfsio-write" else -0.2) * ("=bfq" in run.label)
+        (workload, run.label): (0.2 if workload == "file-writes" else -0.2) * ("=bfq" in run.label)
         for workload in factory.WORKLOADS
         for run in study.configurations()
     }
@@ -173,7 +173,7 @@ def test_screening_without_blocks_has_no_sentence():
 def test_all_levels_of_a_factor_together_have_an_f_test_where_they_are_several():
     factors = (factory.factor("block.scheduler", "none", "kyber", "bfq"), *FACTORS[1:4])
     study = replace(
-        factory.study(*factors, workloads=("dfsio-write",)),
+        factory.study(*factors, workloads=("file-writes",)),
         design=ScreeningDesign(DesignKind.SUBSET, reduction=2),
     )
     screening = report(study, blocks=8, bfq=-0.2).screening
