@@ -9,8 +9,8 @@ import pytest
 from iostudy.study import library
 from tests.attack.studies import MUTATIONS, failure, hostile
 
-TEXT = (library.FOLDER / "noatime-and-limits.yaml").read_text()
-OTHER = (library.FOLDER / "hep-scaling.yaml").read_text()
+TEXT = (library.FOLDER / "noatime-small-files.yaml").read_text()
+OTHER = (library.FOLDER / "quickstart.yaml").read_text()
 
 
 @pytest.mark.child

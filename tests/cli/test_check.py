@@ -41,7 +41,7 @@ def test_valid_study_is_summarized(program):
         "trials 10 to 60 space 1.00 MiB of files at most written 5.00 MiB to 30.0 MiB in all"
         in output
     )
-    assert "workload file-reads: files=1, size=1MiB, and defaults" in output
+    assert "workload file-reads: io with size=1MiB, and defaults" in output
     assert [path.name for path in program.folder.iterdir()] == ["study.yaml"]
 
 
@@ -84,7 +84,7 @@ def test_load_is_printed_once_and_trials_are_counted_per_level(program):
     loaded = OPTIONS.replace("files: 1, ", "") + "load: {workload.files: [1, 3]}\n"
     program.write(loaded + "decide: {blocks: [3, 3]}\n")
     output = " ".join(program("check", "study.yaml", "--full").stdout.split())
-    assert "workload file-reads: size=1MiB, and defaults load files of 1, 3;" in output
+    assert "workload file-reads: io with size=1MiB, and defaults load files of 1, 3;" in output
     assert "blocks 3 of each workload at each load;" in output
     assert "trials 12 space 3.00 MiB of files at most written 12.0 MiB in all" in output
 
@@ -133,7 +133,7 @@ def test_target_that_is_no_directory_is_refused(program, target, words):
 
 
 def test_files_that_do_not_fit_in_the_directory(program):
-    refused(program, OPTIONS.replace("files: 1, size: 1MiB", "size: 4096TiB"), "16700 TiB for the")
+    refused(program, OPTIONS.replace("files: 1, size: 1MiB", "size: 4096TiB"), "4180 TiB for the")
 
 
 @pytest.mark.root

@@ -61,7 +61,7 @@ def test_study_that_fails_has_a_document_with_its_exit_code(program):
 
 
 def test_a_study_that_does_not_begin_prints_nothing_on_stdout(program):
-    program.write(STUDY.replace("file-reads", "no-such-workload"))
+    program.write(STUDY.replace("io:", "no-such-workload:"))
     done = program.run_study("--json")
     assert (done.returncode, done.stdout) == (2, "")
 

@@ -157,9 +157,7 @@ def test_without_a_word_every_setting_has_one_line_that_fits_a_terminal(capsys, 
     assert "iostudy settings WORD" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize(
-    ("show", "words"), [(settings, (["block.bfq"],)), (workloads, ("file-reads",))]
-)
+@pytest.mark.parametrize(("show", "words"), [(settings, (["block.bfq"],)), (workloads, ("io",))])
 def test_folded_text_stays_in_its_column(monkeypatch, show, words):
     screen = Console(file=io.StringIO(), force_terminal=True, width=80, color_system=None)
     monkeypatch.setattr(console, "out", screen)

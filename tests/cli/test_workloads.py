@@ -33,10 +33,10 @@ def test_one_workload_is_described_completely(name, capsys):
 
 
 def test_json_lists_the_requested_workloads(capsys):
-    workloads("file-reads", json=True)
+    workloads("io", json=True)
     (document,) = json.loads(capsys.readouterr().out)
-    assert (document["name"], document["verdict_figure"]) == ("file-reads", "bandwidth")
-    assert document["figures"][0]["unit"] == "MiB/s"
+    assert (document["name"], document["verdict_figure"]) == ("io", "iops")
+    assert document["figures"][0]["unit"] == "op/s"
     assert document["example_command"].startswith("iostudy bench io")
     workloads(json=True)
     assert [w["name"] for w in json.loads(capsys.readouterr().out)] == list(catalog.names())

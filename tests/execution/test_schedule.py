@@ -25,7 +25,7 @@ def ran(block, values):
             workload=block.workload,
             configuration=label,
             status=TrialStatus.FINISHED,
-            figures={"aggregate": values.get(label, 100.0 + block.index / 100)},
+            figures={"bandwidth": values.get(label, 100.0 + block.index / 100)},
             counts=True,
         )
         for position, label in enumerate(block.order, start=1)

@@ -20,7 +20,7 @@ question: Does it matter?
 target: /data
 {settings}
 factors: {{{name}: [a, b]}}
-workloads: [{io: {label: file-writes, operation: write}}]
+workloads: [io]
 """
 OWN = "settings: {my.knob: {read: knob get, write: 'knob set {}'}}"
 

@@ -37,7 +37,7 @@ def test_one_value_in_two_notations_stands_twice(factor, same):
             "level 0: out of range; allowed: more than 0",
         ),
         ("workload.direct: [true, maybe]", "level maybe: write true or false"),
-        ("workload.files: [1, 5000]", "level 5000: out of range; allowed: 4096 or less"),
+        ("workload.jobs: [1, 5000]", "level 5000: out of range; allowed: 4096 or less"),
         ("workload.files: [1, [2]]", "a level with parts needs a label"),
         ("workload.files: offered", "no levels that a host offers"),
     ],

@@ -39,13 +39,13 @@ def test_a_level_without_a_proper_label_is_refused_at_its_line(label):
 
 
 def test_a_workload_without_a_proper_label_is_refused_at_its_line():
-    problem = only_problem("size: 64MiB}", 'size: 64MiB, label: "\\e[31m"}')
+    problem = only_problem("label: file-writes", 'label: "\\e[31m"')
     assert problem.line == 6
     assert "one line" in problem.message
 
 
 def test_workloads_with_equal_labels_are_refused():
-    text = GOOD.replace("size: 64MiB}", "label: 1}") + '  - io: {label: "1"}\n'
+    text = GOOD.replace("label: file-writes", "label: 1") + '  - io: {label: "1"}\n'
     text = text.replace("decide: {margin: 3%, risk: 5%, blocks: [5, 30]}\n", "")
     assert "occurs twice" in str(problems(text)[0])
 

@@ -23,6 +23,7 @@ def test_every_publication_can_be_compared_with_a_study(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["R1", "R4", "R5"])
+@pytest.mark.all_plugins
 def test_the_workloads_and_figures_of_iostudys_own_are_called_so(name: str) -> None:
     published = reference.get(name)
     for figure in published.figures:

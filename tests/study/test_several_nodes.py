@@ -27,7 +27,7 @@ def require(text: str) -> None:
 def test_reads_and_writes_of_a_directory_are_accepted(tmp_path: Path):
     text = TEXT.replace("TARGET", str(tmp_path))
     require(text)
-    require(text.replace("size:", "operation: write, size:"))
+    require(text.replace("{size:", "{operation: write, size:"))
 
 
 @pytest.mark.parametrize(

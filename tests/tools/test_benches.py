@@ -1,9 +1,11 @@
 """Page of benchmarks: each section is replaced alone, and missed goals are listed."""
 
+import pytest
 from benches import __main__ as benches
 from benches.ratio import format_ratio
 
 
+@pytest.mark.all_plugins  # each section is described by its module, which may be a plugin's
 def test_a_benchmark_replaces_its_own_section(monkeypatch, tmp_path):
     page = tmp_path / "performance.md"
     monkeypatch.setattr(benches, "_PAGE", page)

@@ -191,8 +191,8 @@ def test_baselines_are_compared_whatever_they_are_called() -> None:
 
 
 def asks(**options: object) -> Study:
-    given = {"files": 2, "size": "256MiB"} | options
-    own = build_request("io", catalog.get("io").options(**given))
+    given = {"operation": "write", "files": 2, "size": "256MiB"} | options
+    own = build_request("io", catalog.get("io").options(**given), "file-writes")
     return replace(STUDY, workloads=(own,))
 
 
@@ -213,7 +213,7 @@ def test_a_traced_study_is_compared_with_traced_ones_alone() -> None:
 
 def test_another_figure_is_refused() -> None:
     own = catalog.get("io")
-    options = own.options(files=2, size="256MiB")
+    options = own.options(operation="write", files=2, size="256MiB")
     other = build_request("io", options, "file-writes", "exec_time")
     with pytest.raises(UsageError, match="bandwidth in MiB/s"):
         build_comparison(recorded("a"), recorded("b", replace(STUDY, workloads=(other,))))

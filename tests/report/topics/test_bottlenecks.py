@@ -283,7 +283,7 @@ def test_the_next_step_is_a_load_that_can_show_a_difference() -> None:
     (step,) = [
         own for own in two(**ONE_CORE).next_steps if "No difference was possible" in own.text
     ]
-    assert "load: {workload.files: [2, 4, 8, 16]}" in step.text
+    assert "load: {workload.jobs: [1, 2, 4, 8]}" in step.text
 
 
 def test_every_limit_has_its_advice_and_no_other() -> None:

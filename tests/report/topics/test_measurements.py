@@ -30,7 +30,9 @@ def test_other_figures_have_means_and_changes_and_no_verdict():
 
 
 def test_figure_without_trials_is_unknown():
-    (unmeasured,) = (o for o in report().workloads[0].others if o.figure.name == "latency_p99")
+    (unmeasured,) = (
+        o for o in report().workloads[0].others if o.figure.name == "write_latency_p99"
+    )
     assert {mean.value for mean in unmeasured.means} == {None}
 
 
