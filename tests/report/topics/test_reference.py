@@ -327,7 +327,10 @@ def renamed(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_configuration_that_is_called_otherwise_today(monkeypatch: pytest.MonkeyPatch) -> None:
     of = replace(study(workloads=["dfsio-write"]), reference="R1")
-    found = [replace(row, figures=_figures(row)) for row in rows(of)]
+    found = [
+        replace(row, figures=_figures(row))
+        for row in rows(of, effects={("dfsio-write", "bfq"): -0.12})
+    ]
     renamed(monkeypatch)
     report = report_of(of, found)
     cfq = published(report, "throughput", "cfq")
@@ -356,7 +359,7 @@ def test_published_order_appears_with_its_configurations(
     renamed(monkeypatch)
     both = replace(study(workloads=["dfsio-write"]), reference="R1")
     none = replace(study(factor("block.scheduler", "kyber", "none", "x")), reference="R1")
-    others, alone = (report_of(of, rows(of)).reference for of in (both, none))
+    others, alone = (report_of(of, trials(of)).reference for of in (both, none))
     assert others is not None
     assert alone is not None
     assert [ranked.where for ranked in others.orders] == ["here"]

@@ -38,7 +38,7 @@ def test_the_cluster_that_is_started(checked):
     assert "all of it in the work folder on the target" in text
     assert "changes the service hadoop on 127.0.0.1, ended and removed at the end" in text
     assert "changes hadoop.dfs.blocksize, given to the jobs of each trial" in text
-    assert "written 640 MiB to 3.75 GiB in all" in text
+    assert "written 320 MiB to 1.88 GiB in all" in text
     assert "restarts" not in text
     assert "needs root" not in text
 
@@ -51,7 +51,7 @@ def test_check_prints_the_requested_cluster(checked, tmp_path):
     assert "cluster Hadoop 3.3.6, 3 DataNodes, YARN" in text
     assert f"data in {disk}; the NameNode's journal in the work folder on the target" in text
     assert "with dfs.replication=2" in text
-    assert "written 1.25 GiB to 7.50 GiB in all" in text
+    assert "written 640 MiB to 3.75 GiB in all" in text
 
 
 def test_a_data_directory_that_is_not_there(checked):

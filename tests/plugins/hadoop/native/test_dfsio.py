@@ -11,9 +11,9 @@ from pydantic import ValidationError
 
 from iostudy.errors import WorkloadError, WorkloadStoppedError
 from iostudy.workloads import catalog
-from iostudy.workloads.native.rates import compute_readings
 from iostudy.workloads.workload import Place
 from iostudy_hadoop.native import dfsio
+from iostudy_hadoop.native.dfsio import compute_readings
 
 MIB = 1 << 20
 
