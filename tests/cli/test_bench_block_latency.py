@@ -48,6 +48,8 @@ def test_requests_of_every_disk_below_are_reported_and_nothing_is_left(
         "bench",
         "io",
         "-o",
+        "sync=fsync",
+        "-o",
         "operation=write",
         "--target",
         str(place),

@@ -61,7 +61,7 @@ def node(directories: Mapping[str, Path], tmp_path: Path, state_dir: Path) -> It
 
 
 def content(session: LocalBlock) -> bytes:
-    (file,) = session.place.directory.iterdir()
+    (file,) = session.place.directory.glob("*/job-*")
     return file.read_bytes()
 
 

@@ -160,7 +160,13 @@ def test_further_disks_are_recorded_set_and_removed(tmp_path, own_state):
     request = request_of(
         "io",
         catalog.get("io").options.model_validate(
-            {"operation": "write", "jobs": 2, "size": "1MiB", "directories": "target, disk2"}
+            {
+                "operation": "write",
+                "jobs": 2,
+                "size": "1MiB",
+                "sync": "fsync",
+                "directories": "target, disk2",
+            }
         ),
     )
     with LocalNode(Conditions(target), folder) as node:
@@ -235,7 +241,7 @@ def test_levels_are_those_that_the_device_offers_with_none_first(node):
 def test_data_are_made_once_a_block_and_removed_after_it(node):
     with node.block(request("read"), seed=1) as session:
         first = session.trial(NONE)
-        (path,) = session.place.directory.iterdir()
+        (path,) = session.place.directory.glob("*/job-*")
         inode = path.stat().st_ino
         second = session.trial(BFQ)
         assert path.stat().st_ino == inode
@@ -400,7 +406,7 @@ def test_a_workload_that_fails_leaves_the_settings_as_they_were(node):
     with node.block(request("read"), seed=1) as session:
         before = scheduler_of(session.devices[0])
         session.trial(NONE)
-        next(session.place.directory.iterdir()).write_bytes(bytes(8 * MIB))
+        next(session.place.directory.glob("*/job-*")).write_bytes(bytes(8 * MIB))
         with pytest.raises(WorkloadError):
             session.trial(BFQ)
         assert scheduler_of(session.devices[0]) == before

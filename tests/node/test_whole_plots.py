@@ -107,7 +107,7 @@ def test_data_are_made_once_a_whole_plot_with_the_same_content(node: LocalNode) 
         for first, second in ((EXT4_NONE, EXT4_BFQ), (EXT2_BFQ, EXT2_NONE)):
             assert "prepare" in session.trial(first).phases
             assert "prepare" not in session.trial(second).phases
-            (file,) = session.place.directory.iterdir()
+            (file,) = session.place.directory.glob("*/job-*")
             contents.append(file.read_bytes())
     assert contents[0] == contents[1]
 
@@ -172,7 +172,7 @@ def test_a_plot_that_cannot_be_made_ends_its_block_and_not_the_next(
 def test_a_workload_that_fails_ends_on_a_file_system_that_is_left(node: LocalNode) -> None:
     with node.block(request("read"), seed=1) as session:
         session.trial(EXT4_NONE)
-        next(session.place.directory.iterdir()).write_bytes(bytes(4 * MIB))
+        next(session.place.directory.glob("*/job-*")).write_bytes(bytes(4 * MIB))
         with pytest.raises(WorkloadError):
             session.trial(EXT4_BFQ)
     assert node.circumstances()["target"]["devices"][0].startswith("loop")

@@ -47,7 +47,7 @@ def test_shell_characters_in_names_are_quoted(value: str, on: str) -> None:
 def test_a_study_is_written_and_run(tmp_path: Path) -> None:
     point = '/data\'s "$HOME" `x`'
     command = finding.study_command(
-        place_at(point), "block.read_ahead_kb", (128, 4096), "file-reads", direct=False
+        place_at(point), "block.read_ahead_kb", (128, 4096), finding.STREAMING_READS
     )
     write_it = command.rpartition(" && ")[0]
     subprocess.run(["sh", "-c", write_it], cwd=tmp_path, check=True)
@@ -134,7 +134,7 @@ def test_lines_become_comments_also_through_a_link(tmp_path: Path) -> None:
 def test_existing_files_are_not_overwritten(tmp_path: Path) -> None:
     mine = tmp_path / "mount.atime.yaml"
     mine.write_text("mine")
-    command = finding.study_command(place_at("/x"), "mount.atime", ("noatime",), "file-reads")
+    command = finding.study_command(place_at("/x"), "mount.atime", ("noatime",), {"io": {}})
     done = subprocess.run(["sh", "-c", command], cwd=tmp_path, check=False, capture_output=True)
     assert done.returncode != 0
     assert mine.read_text() == "mine"
