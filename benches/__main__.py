@@ -107,7 +107,8 @@ def _describe_run() -> str:
     cpu = parse_cpuinfo(Path("/proc/cpuinfo").read_text())
     commit = _first_line("git", "describe", "--always", "--dirty")
     return (
-        f"{time.strftime('%d %B %Y')}, commit {commit}, Linux {platform.release().partition('-')[0]}, "
+        f"{time.strftime('%d %B %Y')}, commit {commit}, "
+        f"Linux {platform.release().partition('-')[0]}, "
         f"Python {platform.python_version()}, {_first_line('fio', '--version')}, "
         f"{cpu['count']} CPUs ({cpu['model']}), "
         f"{detect_virtualisation() or 'no virtual machine'}."
