@@ -145,30 +145,23 @@ def _compare_figures(name: str, reports: Iterable[Report]) -> Section:
         for figure in report.reference.figures
         if figure.own is not None
     ]
-    table = make_table(
-        (
-            {
-                "figure": f"{figure.figure} of {figure.workload}",
-                "configuration": figure.called,
-                "published": _append(
-                    format_published_value(figure),
-                    format_published_change(figure) if figure.change is not None else "",
-                ),
-                "own": _append(
-                    format_own_value(figure),
-                    (
-                        format_own_change(figure)
-                        if figure.own and figure.own.change is not None
-                        else ""
-                    ),
-                ),
-                "study": study,
-            }
-            for study, figure in own
-        ),
-        names=2,
-        words=3,
+    rows = (
+        {
+            "figure": f"{figure.figure} of {figure.workload}",
+            "configuration": figure.called,
+            "published": _append(
+                format_published_value(figure),
+                format_published_change(figure) if figure.change is not None else "",
+            ),
+            "own": _append(
+                format_own_value(figure),
+                (format_own_change(figure) if figure.own and figure.own.change is not None else ""),
+            ),
+            "study": study,
+        }
+        for study, figure in own
     )
+    table = make_table(rows, names=2, words=3)
     measured = {(f.workload, f.configuration, f.figure, f.load) for _, f in own}
     others = len(build_publication(name).figures) - len(measured)
     note = (
@@ -183,19 +176,15 @@ def _append(value: str, change: str) -> str:
 
 
 def _list_verdicts(report: Report) -> TextTable:
-    return make_table(
-        (
-            {
-                "workload": table.name,
-                "configuration": result.configuration,
-                "value": f"{format_value(result)} {table.figure.unit}",
-                "change": format_change(result),
-                "verdict": format_verdict(result),
-            }
-            for table in list_verdicts(report.workloads)
-            for result in table.results
-        ),
-        report.name,
-        names=2,
-        words=1,
+    rows = (
+        {
+            "workload": table.name,
+            "configuration": result.configuration,
+            "value": f"{format_value(result)} {table.figure.unit}",
+            "change": format_change(result),
+            "verdict": format_verdict(result),
+        }
+        for table in list_verdicts(report.workloads)
+        for result in table.results
     )
+    return make_table(rows, report.name, names=2, words=1)

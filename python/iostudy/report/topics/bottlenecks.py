@@ -238,19 +238,17 @@ def build_bottleneck_sections(workload: WorkloadReport, report: Report) -> Itera
         if len(without) > 1:
             name = format_count(len(without), "configuration")
         notes.append(f"No timeline of {name}: {without[0].no_timeline}.")
-    table = make_table(
-        (
-            {
-                report.noun: own.configuration,
-                "limited by": describe_limits(own),
-                "confidence": _describe_confidence(own),
-                "evidence": ", ".join(each.says for each in own.evidence)
-                + (f". {own.no_help}." if own.no_help else ""),
-            }
-            for own in limited
-        ),
-        words=3,
+    rows = (
+        {
+            report.noun: own.configuration,
+            "limited by": describe_limits(own),
+            "confidence": _describe_confidence(own),
+            "evidence": ", ".join(each.says for each in own.evidence)
+            + (f". {own.no_help}." if own.no_help else ""),
+        }
+        for own in limited
     )
+    table = make_table(rows, words=3)
     yield Section(
         name="limits",
         title="Bottlenecks",

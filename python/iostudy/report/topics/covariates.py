@@ -155,24 +155,22 @@ def build_covariates_section(report: Report) -> Section | None:
     if not report.covariates:
         return None
     known = [each for each in Covariate if any(own.covariate is each for own in report.covariates)]
-    table = make_table(
-        (
-            {
-                "workload": workload,
-                report.noun: share.configuration,
-                **{
-                    f"{each}, %": format_share(by_name[each].shares[index].share)
-                    if each in by_name
-                    else ""
-                    for each in known
-                },
-            }
-            for workload, group in groupby(report.covariates, key=lambda own: own.workload)
-            for by_name in [{own.covariate: own for own in group}]
-            for index, share in enumerate(next(iter(by_name.values())).shares)
-        ),
-        names=2,
+    rows = (
+        {
+            "workload": workload,
+            report.noun: share.configuration,
+            **{
+                f"{each}, %": format_share(by_name[each].shares[index].share)
+                if each in by_name
+                else ""
+                for each in known
+            },
+        }
+        for workload, group in groupby(report.covariates, key=lambda own: own.workload)
+        for by_name in [{own.covariate: own for own in group}]
+        for index, share in enumerate(next(iter(by_name.values())).shares)
     )
+    table = make_table(rows, names=2)
     long = len(table.rows) > _MOST_ROWS
     return Section(
         name="covariates",

@@ -75,19 +75,16 @@ def build_directories_section(report: Report) -> Section | None:
             f"For {join_words(kept)}, only the caches of this host's kernel were dropped before "
             "trials that read. A server or a FUSE process may have served data from its memory."
         )
-    table = make_table(
-        (
-            {
-                "directory": own.name,
-                "storage": own.storage,
-                "file system": own.filesystem,
-                "source": own.source,
-                "mounted on": own.mount_point,
-                "options": " ".join(own.options),
-            }
-            for own in report.directories
-        ),
-        names=3,
-        words=3,
+    rows = (
+        {
+            "directory": own.name,
+            "storage": own.storage,
+            "file system": own.filesystem,
+            "source": own.source,
+            "mounted on": own.mount_point,
+            "options": " ".join(own.options),
+        }
+        for own in report.directories
     )
+    table = make_table(rows, names=3, words=3)
     return Section("directories", "Directories compared", tuple(notes), tables=(table,))

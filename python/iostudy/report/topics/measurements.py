@@ -295,18 +295,16 @@ def format_part(part: PartReport, index: int) -> str:
 def build_measurement_sections(workload: WorkloadReport, report: Report) -> Iterator[Section]:
     """Return all tables of a workload in their order."""
     if workload.latencies:
-        percentiles = make_table(
-            (
-                {
-                    "operation": own.operation,
-                    "configuration": own.configuration,
-                    **{name: format_figure(us) for name, us in own.percentiles_us.items()},
-                    "measured": own.count,
-                }
-                for own in workload.latencies
-            ),
-            names=2,
+        rows = (
+            {
+                "operation": own.operation,
+                "configuration": own.configuration,
+                **{name: format_figure(us) for name, us in own.percentiles_us.items()},
+                "measured": own.count,
+            }
+            for own in workload.latencies
         )
+        percentiles = make_table(rows, names=2)
         yield Section(
             name="latency",
             title="Latency",
@@ -326,23 +324,20 @@ def build_measurement_sections(workload: WorkloadReport, report: Report) -> Iter
             tables=() if is_long else tables,
             folded=tables if is_long else (),
         )
-    others = make_table(
-        (
-            {
-                "figure": other.figure.name,
-                "configuration": mean.configuration,
-                "mean": format_reading(mean.value, other.figure.unit),
-                format_against(workload.results[0].configuration): ""
-                if mean.change is None
-                else format_change_interval(mean.change, mean.interval),
-            }
-            for other in workload.others
-            for mean in other.means
-            if mean.value is not None
-        ),
-        "all other figures",
-        names=2,
+    rows = (
+        {
+            "figure": other.figure.name,
+            "configuration": mean.configuration,
+            "mean": format_reading(mean.value, other.figure.unit),
+            format_against(workload.results[0].configuration): ""
+            if mean.change is None
+            else format_change_interval(mean.change, mean.interval),
+        }
+        for other in workload.others
+        for mean in other.means
+        if mean.value is not None
     )
+    others = make_table(rows, "all other figures", names=2)
     if others.rows:
         yield Section("others", "Other figures", (NO_VERDICT,), folded=(others,))
 

@@ -375,19 +375,17 @@ PUBLISHED_NOTE = (
 
 def build_reference_document(reference: ReferenceReport) -> Document:
     """The figures first, then what has to be known to read them."""
-    table = make_table(
-        (
-            {
-                "workload": figure.workload,
-                "figure": figure.figure,
-                "configuration": figure.called,
-                "published": format_published_value(figure),
-                "change": "" if figure.change is None else format_published_change(figure),
-            }
-            for figure in reference.figures
-        ),
-        names=3,
+    rows = (
+        {
+            "workload": figure.workload,
+            "figure": figure.figure,
+            "configuration": figure.called,
+            "published": format_published_value(figure),
+            "change": "" if figure.change is None else format_published_change(figure),
+        }
+        for figure in reference.figures
     )
+    table = make_table(rows, names=3)
     note = f"Changes are against {reference.baseline}, where that has the figure."
     orders = tuple(f"{own.where}: {' > '.join(own.order)}" for own in reference.orders)
     return Document(

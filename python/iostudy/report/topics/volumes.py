@@ -236,19 +236,17 @@ def build_volume_section(report: Report) -> Section | None:
                 "expected at random": format_figure(rate.expected_requests),
             }
         )
-    members = make_table(
-        (
-            {
-                "disk": own.device,
-                "sequential reads, MiB/s": format_figure(own.read_rate),
-                "random reads/s": format_figure(own.reads_per_second),
-                "sequential writes, MiB/s": format_figure(own.write_rate),
-                "random writes/s": format_figure(own.writes_per_second),
-            }
-            for own in found.members
-        ),
-        "Disks alone",
+    rows = (
+        {
+            "disk": own.device,
+            "sequential reads, MiB/s": format_figure(own.read_rate),
+            "random reads/s": format_figure(own.reads_per_second),
+            "sequential writes, MiB/s": format_figure(own.write_rate),
+            "random writes/s": format_figure(own.writes_per_second),
+        }
+        for own in found.members
     )
+    members = make_table(rows, "Disks alone")
     notes = [_EXPLANATION]
     if slow := [member.device for member in found.members if member.is_slow]:
         notes.append(
