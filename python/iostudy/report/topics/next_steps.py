@@ -64,14 +64,10 @@ def suggest_next_steps(
     continued so far.
     """
     if not compared:
-        return (
-            Step(
-                text="Add a second level of a factor to the study file: a single configuration"
-                " has nothing to compare with."
-            ),
-        )
+        alone = "a single configuration has nothing to compare with."
+        return (_step(f"Add a second level of a factor to the study file: {alone}"),)
     if failed := describe_failed_side(compared):
-        return (Step(text=f"See why {failed}: run it by hand, or read its trials in the report."),)
+        return (_step(f"See why {failed}: run it by hand, or read its trials in the report."),)
     of_nodes = NODES in row.circumstances
     if any(is_undecided(study, result) for result in exclude_bounds(compared)):
         text = "Resume until every comparison has a verdict"
@@ -79,14 +75,13 @@ def suggest_next_steps(
             return (suggest_resume(text, study, folder),)
         file = library.command_argument(study.name, row.text)
         command = ["iostudy", "fleet", "run", file, "--design", "together", "--resume", "--out"]
-        text += ", with the options that name the nodes:"
-        return (Step(text=text, command=shlex.join([*command, folder])),)
+        return (_step(f"{text}, with the options that name the nodes:", *command, folder),)
     label = recommend(study, compared)
     if study.target.predicts:
         return (_MEASURE,)
     if label is not None and find_mode(study).compares_levels:
-        confirm = "Run the confirmation printed with the effects: it measures the predicted best."
-        return (Step(text=confirm),)
+        best = "it measures the predicted best."
+        return (_step(f"Run the confirmation printed with the effects: {best}"),)
     if label is not None:
         own = next(c for c in study.configurations() if c.label == label)
         if not of_nodes:
@@ -95,34 +90,35 @@ def suggest_next_steps(
         varied = ((name, value) for name, value in own.settings.items() if value != AS_FOUND)
         on_nodes = "on every node, with your own tools."
         return (
-            *(Step(text=f"Set {name} to {value} {on_nodes}") for name, value in varied),
+            *(_step(f"Set {name} to {value} {on_nodes}") for name, value in varied),
             *(_set_option(name, value) for name, value in own.options.items()),
         )
     others = exclude_bounds(compared)
-    steps = _without_winner(study, others, folder, of_nodes=of_nodes)
+    choice = _without_winner(study, others, folder, of_nodes=of_nodes)
     if all(result.comparison.verdict.is_final for result in others):
-        return tuple(steps)
+        return (choice,)
     if continuation is None:
-        return (*steps, _more(study, others))
-    command = ["iostudy", study.target.command, folder, "--resume", "--more"]
+        return (choice, _more(study, others))
     blocks, time = continuation.blocks, format_seconds(continuation.seconds)
-    go_on = Step(
-        text=f"Continue the study: {format_count(blocks, 'further block')} will probably "
-        f"decide the rest, in about {time}. Its risk stays "
-        f"{format_percent(study.decide.risk)}, wherever you stop:",
-        command=shlex.join([*command, f"{blocks}blocks"]),
+    text = (
+        f"Continue the study: {format_count(blocks, 'further block')} will probably decide the "
+        f"rest, in about {time}. Its risk stays {format_percent(study.decide.risk)}, wherever you "
+        "stop"
     )
-    return (go_on, *steps)
+    return (suggest_resume(text, study, folder, "--more", f"{blocks}blocks"), choice)
+
+
+def _step(text: str, *words: str) -> Step:
+    return Step(text=text, command=shlex.join(words))
 
 
 def _set_option(name: str, value: str) -> Step:
-    return Step(text=f"Set {name} to {value} in your own programs: it is not a host setting.")
+    return _step(f"Set {name} to {value} in your own programs: it is not a host setting.")
 
 
-def suggest_resume(text: str, study: Study, folder: str) -> Step:
+def suggest_resume(text: str, study: Study, folder: str, *more: str) -> Step:
     """Return the step that resumes the study of an output folder."""
-    command = ["iostudy", study.target.command, folder, "--resume"]
-    return Step(text=f"{text}:", command=shlex.join(command))
+    return _step(f"{text}:", "iostudy", study.target.command, folder, "--resume", *more)
 
 
 def _keep(study: Study, winner: Configuration, folder: str) -> Iterator[Step]:
@@ -134,54 +130,40 @@ def _keep(study: Study, winner: Configuration, folder: str) -> Iterator[Step]:
         filesystem = Filesystem(study.target.made_levels[FILESYSTEM_TYPE.name])
         make = filesystem.with_settings(varied).command()
         device = str(study.target.named_paths(Path()).device or "DEVICE")
-        yield Step(
-            text=f"Make the file system anew, which destroys all data on {device}; no file keeps "
-            "its options:",
-            command=shlex.join((*make, device)),
-        )
+        anew = f"Make the file system anew, which destroys all data on {device}; no file keeps its"
+        yield _step(f"{anew} options:", *make, device)
     for name in made:
         if not name.startswith(PREFIX):
-            yield Step(text=f"Make it anew with {name} = {varied[name]}: no file keeps it.")
-    if kept:
-        command = ["iostudy", "persist", folder]
-        if study.target.is_made and any(catalog.get(name).reach.needs_place for name in kept):
-            command += ["--on", "DISK", "--install"]
-            yield Step(
-                text="The study ran on a loop device. Keep the winner on another disk or mount "
-                f"point, as root: {shlex.join(command)}"
-            )
-        else:
-            install = shlex.join([*command, "--install"])
-            yield Step(text="Show what would be persisted, and where:", command=shlex.join(command))
-            yield Step(text="Persist it, as root:", command=install)
+            yield _step(f"Make it anew with {name} = {varied[name]}: no file keeps it.")
+    command = ["iostudy", "persist", folder]
+    if any(catalog.get(name).reach.needs_place for name in kept) and study.target.is_made:
+        install = shlex.join([*command, "--on", "DISK", "--install"])
+        loop = "The study ran on a loop device. Keep the winner on another disk or mount point"
+        yield _step(f"{loop}, as root: {install}")
+    elif kept:
+        yield _step("Show what would be persisted, and where:", *command)
+        yield _step("Persist it, as root:", *command, "--install")
     for name, value in winner.options.items():
         if study.baseline.options.get(name) == value:
             continue
         named = f"{OPTION_PREFIX}{name}" in SELF_NAMED
-        yield Step(text=f"Use {winner.label}.") if named else _set_option(name, value)
+        yield _step(f"Use {winner.label}.") if named else _set_option(name, value)
 
 
 def _without_winner(
     study: Study, compared: Sequence[ComparisonResult], folder: str, *, of_nodes: bool
-) -> Iterator[Step]:
+) -> Step:
     verdicts = {result.comparison.verdict for result in compared}
+    choose = "Choose by the most important workload, and"
     if find_mode(study).compares_levels:
-        yield Step(text="Keep the first levels: no other level was shown to be better.")
-    elif Verdict.BETTER in verdicts and of_nodes:
-        yield Step(
-            text="Choose by the most important workload, and set a configuration that is better "
-            "there on every node."
-        )
-    elif Verdict.BETTER in verdicts:
-        command = shlex.join(["iostudy", "persist", folder, "--configuration", "LABEL"])
-        yield Step(
-            text="Choose by the most important workload, and persist a configuration that is "
-            "better there:",
-            command=command,
-        )
-    else:
-        baseline = name_configuration(study.baseline.label, find_single_factor(study))
-        yield Step(text=f"Keep {baseline}: nothing was shown to be better.")
+        return _step("Keep the first levels: no other level was shown to be better.")
+    if Verdict.BETTER in verdicts and of_nodes:
+        return _step(f"{choose} set a configuration that is better there on every node.")
+    if Verdict.BETTER in verdicts:
+        text = f"{choose} persist a configuration that is better there:"
+        return _step(text, "iostudy", "persist", folder, "--configuration", "LABEL")
+    baseline = name_configuration(study.baseline.label, find_single_factor(study))
+    return _step(f"Keep {baseline}: nothing was shown to be better.")
 
 
 def _more(study: Study, compared: Sequence[ComparisonResult]) -> Step:
@@ -196,14 +178,12 @@ def _more(study: Study, compared: Sequence[ComparisonResult]) -> Step:
             # Windows have a time, trials a number.
             seconds = math.ceil(decide.time * most / decide.max_blocks)
             rule = f"decide: {{time: {format_exact_seconds(seconds)}}}"
-        return Step(
-            text=f"To decide the rest, run a new study with {rule} (this one has spent its risk)."
+        return _step(
+            f"To decide the rest, run a new study with {rule} (this one has spent its risk)."
         )
     why = f" ({format_blocks_needed(most, more='more than ')} blocks would be needed)"
-    return Step(
-        text=f"More blocks alone are unlikely to decide the rest{why if known else ''}: run a new "
-        "study with longer runs or a wider margin."
-    )
+    text = f"More blocks alone are unlikely to decide the rest{why if known else ''}"
+    return _step(f"{text}: run a new study with longer runs or a wider margin.")
 
 
 _TRUSTED = (Confidence.HIGH, Confidence.MEDIUM)
@@ -329,13 +309,13 @@ def suggest_remedies(
         if advice:
             on.setdefault(advice, []).append(workload.label)
     for advice, labels in on.items():
-        yield Step(text=f"No difference was possible on {join_words(labels)}: {advice}.")
+        yield _step(f"No difference was possible on {join_words(labels)}: {advice}.")
     if disturbed:
         number = sum(own.trials for own in disturbed)
         trials = f"{format_count(number, 'trial')} {'was' if number == 1 else 'were'}"
         what = join_words(list(dict.fromkeys(str(own.disturbance) for own in disturbed)))
         keep = "keep the host idle and cool in the next study"
-        yield Step(text=f"{trials} disturbed by {what}: {keep}.")
+        yield _step(f"{trials} disturbed by {what}: {keep}.")
 
 
 def _advice(study: Study, workload: WorkloadReport, limited: Sequence[BottleneckReport]) -> str:
