@@ -9,7 +9,8 @@ if TYPE_CHECKING:
 
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from itertools import groupby
 from typing import Literal
 
@@ -162,99 +163,87 @@ def build_reference(study: Study, rows: Sequence[TrialRow]) -> ReferenceReport |
     if study.reference is None:
         return None
     published, whole = reference.get(study.reference), build_publication(study.reference)
+    counterparts = _Counterparts(study, published, rows)
     labels = {configuration.label for configuration in study.configurations()}
     orders = tuple(
         each
         for each in whole.orders
-        if len(labels & {_label(study, published, name) for name in each.order}) > 1
+        if len(labels & {counterparts.name(name) for name in each.order}) > 1
     )
-    figures = tuple(_with_own_figures(whole.figures, published, study, rows))
-    return whole.model_copy(update={"orders": orders, "figures": figures})
+    figures, of_hadoop = [], []
+    for each, figure in zip(whole.figures, published.figures, strict=True):
+        found = counterparts.measure(figure, counterparts.match(figure, figure.is_of))
+        figures.append(each.model_copy(update={"own": found}))
+        if request := counterparts.match(figure, figure.is_by_hadoop):
+            found = counterparts.measure(figure, request)
+            of_hadoop.append(each.model_copy(update={"workload": request.listed_as, "own": found}))
+    return whole.model_copy(update={"orders": orders, "figures": (*figures, *of_hadoop)})
 
 
-def _with_own_figures(
-    figures: Sequence[PublishedFigureReport],
-    published: Publication,
-    study: Study,
-    rows: Sequence[TrialRow],
-) -> Iterator[PublishedFigureReport]:
-    pairs = list(zip(figures, published.figures, strict=True))
-    for each, figure in pairs:
-        request = _request(study, published, figure, figure.is_of)
-        own = None if request is None else _own(figure, published, study, rows, request)
-        yield each.model_copy(update={"own": own})
-    for each, figure in pairs:
-        request = _request(study, published, figure, figure.is_by_hadoop)
-        if request is not None:
-            own = _own(figure, published, study, rows, request)
-            yield each.model_copy(update={"workload": request.listed_as, "own": own})
+@dataclass(frozen=True)
+class _Counterparts:
+    """What a study has for the configurations, workloads and figures of a publication."""
 
+    study: Study
+    published: Publication
+    rows: Sequence[TrialRow]
 
-def _own(
-    figure: PublishedFigure,
-    published: Publication,
-    study: Study,
-    rows: Sequence[TrialRow],
-    request: WorkloadRequest,
-) -> MeasuredCounterpart | None:
-    """Means over the blocks that both configurations have run, as in the verdicts."""
-    label, base_label = (
-        _label(study, published, name) for name in (figure.configuration, published.baseline)
-    )
-    own = _values(rows, request, figure, label)
-    base = own if label == base_label else _values(rows, request, figure, base_label)
-    # A study without the published baseline has the value, and no change.
-    found = compare_means(base or own, own, decision_rule(study))
-    if found is None:
-        return None
-    units = {known.name: known.unit for known in catalog.get(request.name).figures(request.options)}
-    return MeasuredCounterpart(
-        configuration=label,
-        # That of other figures, such as iostat's, is the published one.
-        unit=figure.unit if figure.own in units else units.get(figure.figure, figure.unit),
-        value=found.mean,
-        value_interval=build_span(found.mean_interval),
-        blocks=found.blocks,
-        change=found.change,
-        interval=build_span(found.interval),
-    )
+    def name(self, published: str) -> str:
+        """Return the study's name of a published configuration."""
+        if any(configuration.label == published for configuration in self.study.configurations()):
+            return published
+        return self.published.counterparts.get(published, published)
 
-
-def _label(study: Study, published: Publication, name: str) -> str:
-    """Return the study's name of a published configuration."""
-    if any(configuration.label == name for configuration in study.configurations()):
-        return name
-    return published.counterparts.get(name, name)
-
-
-def _request(
-    study: Study,
-    published: Publication,
-    figure: PublishedFigure,
-    matches: Callable[[WorkloadRequest], bool],
-) -> WorkloadRequest | None:
-    """The study's first workload that a figure matches, at the same load; None without any."""
-    return next(
-        (
+    def match(
+        self, figure: PublishedFigure, matches: Callable[[WorkloadRequest], bool]
+    ) -> WorkloadRequest | None:
+        """Return the first workload that a figure matches, at the same load; None without any."""
+        label = self.published.counterparts.get(figure.workload)
+        found = (
             own
-            for own in study.workloads
-            if (matches(own) or own.label == published.counterparts.get(figure.workload))
-            and figure.load in (None, getattr(own.options, published.load, None))
-        ),
-        None,
-    )
+            for own in self.study.workloads
+            if (matches(own) or own.label == label)
+            and figure.load in (None, getattr(own.options, self.published.load, None))
+        )
+        return next(found, None)
 
+    def measure(
+        self, figure: PublishedFigure, request: WorkloadRequest | None
+    ) -> MeasuredCounterpart | None:
+        """Return means over the blocks that both configurations have run, as in the verdicts."""
+        if request is None:
+            return None
+        label, baseline = self.name(figure.configuration), self.name(self.published.baseline)
+        own = self._values(figure, request, label)
+        base = own if label == baseline else self._values(figure, request, baseline)
+        # A study without the published baseline has the value, and no change.
+        found = compare_means(base or own, own, decision_rule(self.study))
+        if found is None:
+            return None
+        known = catalog.get(request.name).figures(request.options)
+        units = {figure.name: figure.unit for figure in known}
+        return MeasuredCounterpart(
+            configuration=label,
+            # That of other figures, such as iostat's, is the published one.
+            unit=figure.unit if figure.own in units else units.get(figure.figure, figure.unit),
+            value=found.mean,
+            value_interval=build_span(found.mean_interval),
+            blocks=found.blocks,
+            change=found.change,
+            interval=build_span(found.interval),
+        )
 
-def _values(
-    rows: Sequence[TrialRow], request: WorkloadRequest, figure: PublishedFigure, configuration: str
-) -> dict[int, float]:
-    """Block -> the figure of the trials that count, where it has a logarithm."""
-    found = {
-        row.block: _value(row, figure)
-        for row in rows
-        if row.counts and row.workload == request.label and row.configuration == configuration
-    }
-    return {block: value for block, value in found.items() if value > 0}
+    def _values(
+        self, figure: PublishedFigure, request: WorkloadRequest, configuration: str
+    ) -> dict[int, float]:
+        """Block -> the figure of the trials that count, where it has a logarithm."""
+        pair = (request.label, configuration)
+        return {
+            row.block: value
+            for row in self.rows
+            if row.counts and (row.workload, row.configuration) == pair
+            if (value := _value(row, figure)) > 0
+        }
 
 
 def _value(row: TrialRow, figure: PublishedFigure) -> float:

@@ -372,14 +372,15 @@ def _unit(levels: Sequence[LoadLevel]) -> str:
 
 def format_crossing_load(meeting: CurveCrossing, levels: Sequence[LoadLevel]) -> str:
     """``71.2 [66.0, 77.3]``, in the kind of unit that the levels have."""
-    unit = _unit(levels)
-    form: Callable[[float], str] = format_significant
-    if unit.endswith("B"):
-        form = lambda load: format_rounded_size(round(load))  # noqa: E731
-    elif unit in ("us", "ms", "s", "min", "h"):
-        form = format_seconds
-    ends = meeting.interval
-    return form(meeting.load) + ("" if ends is None else f" [{form(ends.low)}, {form(ends.high)}]")
+    unit, ends = _unit(levels), meeting.interval
+
+    def form(load: float) -> str:
+        if unit.endswith("B"):
+            return format_rounded_size(round(load))
+        is_time = unit in ("us", "ms", "s", "min", "h")
+        return format_seconds(load) if is_time else format_significant(load)
+
+    return form(meeting.load) + (f" [{form(ends.low)}, {form(ends.high)}]" if ends else "")
 
 
 def build_scaling_sections(report: Report) -> Iterator[Section]:
