@@ -64,6 +64,17 @@ def test_the_shaded_zone_is_the_margin_as_a_ratio() -> None:
     assert ticks[f"{middle:g}"] == "0"
 
 
+def test_the_interval_plot_has_the_colours_and_shapes_of_the_verdicts() -> None:
+    made = report()
+    drawn = build_interval_chart(made.workloads[0], made)
+    assert drawn is not None
+    encoding = drawn.spec["layer"][-1]["encoding"]
+    for place, channel in enumerate(("color", "shape")):
+        scale = encoding[channel]["scale"]
+        drawn_as = dict(zip(scale["domain"], scale["range"], strict=True))
+        assert drawn_as == {own.value: marks[place] for own, marks in VERDICT_MARKS.items()}
+
+
 def test_there_is_no_interval_plot_before_there_is_an_interval() -> None:
     for blocks in (0, 1):
         made = report(blocks=blocks)

@@ -8,7 +8,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from iostudy.analysis.verdict import Verdict
 from iostudy.report.base import Span
 from iostudy.report.drawing import (
     INK,
@@ -243,7 +242,7 @@ def draw_intervals(
     y = y.scale(domain=labels)
     x = alt.X("low:Q", title=list(title)).scale(domain=[0, 100], nice=False)
     x = x.axis(values=list(map(float, ticks)), labelExpr=f"{json.dumps(ticks)}[datum.value]")
-    verdicts = [verdict.value for verdict in Verdict]
+    verdicts = [verdict.value for verdict in VERDICT_MARKS]
     colours, shapes = zip(*VERDICT_MARKS.values(), strict=True)
     legend = make_legend(verdicts)
     colour = alt.Color("verdict:N", legend=legend).scale(domain=verdicts, range=list(colours))
