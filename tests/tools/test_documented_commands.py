@@ -91,3 +91,12 @@ def test_a_line_of_try_makes_a_study(program: Program, line: str) -> None:
     made = program("try", "--print", *arguments(line)[1:])
     assert made.returncode == 0, made.stderr
     assert read_yaml(made.stdout, line).values["decide"]
+
+
+def test_the_map_of_the_program_names_files_that_exist():
+    """Of the page that says where to change what."""
+    text = (ROOT / "docs/how-it-works.md").read_text("utf-8")
+    paths = re.findall(r"`((?:[\w.-]+/)+(?:[\w.-]+\.\w+)?)`", text)
+    assert len(paths) > 20
+    folders = (ROOT, ROOT / "python/iostudy")
+    assert not [path for path in paths if not any((folder / path).exists() for folder in folders)]
