@@ -60,7 +60,7 @@ def build_configurations_section(report: Report) -> Section | None:
     heads = (report.noun, "level", "requested", "actual")
     rows = [(own.label, *row) for own in report.configurations for row in list_levels(own)]
     note = "Actual values were read back during the trials. as-found is not written."
-    table = TextTable("", heads, rows, names=2, words=2)
+    table = TextTable("requested and actual values", heads, rows, names=2, words=2)
     return Section("configurations", "Configurations", (note,), folded=(table,)) if rows else None
 
 
