@@ -94,7 +94,7 @@ def make_ended(folder: Path) -> Path:
     folder.mkdir()
     study = parse(_TEXT, where="study.yaml", name="study")
     prepare_session(study, folder, root=True, resume=False).execute(
-        LedgerNode(), root=True, seed=1, listeners=()
+        LedgerNode(), seed=1, listeners=()
     )
     return folder
 

@@ -29,7 +29,7 @@ def verdict(folder: Path, seed: int) -> Verdict:
     study = parse(TEXT, where="study.yaml", name="study")
     assignment = prepare_session(study, folder, root=True, resume=False)
     with LocalNode(Conditions(study.target), folder) as node:
-        (standing,) = assignment.execute(node, root=True, seed=seed, listeners=[])
+        (standing,) = assignment.execute(node, seed=seed, listeners=[])
     return standing.comparison.verdict
 
 
@@ -50,7 +50,7 @@ def outcome(folder: Path) -> ExpectationOutcome:
     study = study_on(folder)
     assignment = prepare_session(study, folder, root=False, resume=False)
     with LocalNode(Conditions(study.target, study.factors), folder) as node:
-        final = assignment.execute(node, root=False, seed=None, listeners=[])
+        final = assignment.execute(node, seed=None, listeners=[])
     return build_selftest(study, final, str(folder)).outcome
 
 

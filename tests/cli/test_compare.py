@@ -68,7 +68,7 @@ def test_the_worse_of_two_record_sizes_fails_and_the_better_passes(program):
     for out, seed in (("one", 1), ("two", 2)):
         (program.folder / out).mkdir()
         session = prepare_session(study, program.folder / out, root=False, resume=False)
-        session.execute(FakeNode(effects={"4KiB": -0.5}), root=False, seed=seed, listeners=())
+        session.execute(FakeNode(effects={"4KiB": -0.5}), seed=seed, listeners=())
     levels = [("--configuration", label) for label in ("512KiB=4KiB", "4KiB=512KiB")]
     done = [program("compare", "one", "two", *level, "--fail-on", "worse") for level in levels]
     assert [each.returncode for each in done] == [1, 0], [each.stdout for each in done]

@@ -76,7 +76,6 @@ def show(folder, monkeypatch, text, node, *, width=80, resume=False, also=()):
     with progress.show_progress() as listening:
         prepare_session(study, folder, root=True, resume=resume).execute(
             node,
-            root=True,
             seed=None if resume else 1,
             listeners=[listening, *also, frames],
         )
@@ -277,7 +276,7 @@ def test_colour_is_left_out_on_request(tmp_path, no_color):
     node = FakeNode(noise=0.001, effects={"bfq": -0.2})
     study = parse(TEXT, where="study.yaml", name="study")
     final = prepare_session(study, tmp_path, root=True, resume=False).execute(
-        node, root=True, seed=1, listeners=[]
+        node, seed=1, listeners=[]
     )
     assert final[0].comparison.verdict is Verdict.WORSE
     view = LiveView("trials", table=ComparisonTable(study, final))

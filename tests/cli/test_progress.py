@@ -67,7 +67,7 @@ def show(folder, monkeypatch, *, terminal, text=TEXT, script=None, effects=None,
     watched = ScreenListener(screen.file)
     with progress.show_progress() as listening:
         prepare_session(study, folder, root=True, resume=False).execute(
-            node, root=True, seed=1, listeners=[listening, watched]
+            node, seed=1, listeners=[listening, watched]
         )
     return screen.file.getvalue(), watched.texts
 

@@ -84,7 +84,7 @@ def run(folder: Path, out: Path, attribute: Path) -> None:
     study = parse(text, where="study.yaml", name="study")
     session = prepare_session(study, out, root=True, resume=(out / FILE_NAME).exists())
     with LocalNode(Conditions(study.target, study.factors), out) as node:
-        session.execute(node, root=True, seed=None, listeners=())
+        session.execute(node, seed=None, listeners=())
 
 
 def main() -> None:

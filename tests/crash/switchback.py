@@ -63,7 +63,7 @@ def run(folder: Path) -> None:
         patch.object(blocks, "decision_rule", lambda _: AT_THE_END),
         LocalNode(Conditions(study.target, study.factors), folder) as node,
     ):
-        session.execute(node, root=True, seed=None, listeners=())
+        session.execute(node, seed=None, listeners=())
 
 
 def read_windows(folder: Path) -> tuple[WindowRow, ...]:

@@ -26,7 +26,7 @@ def fake(seed=0):
 def go_on(folder, node, blocks, *, limit=None):
     session = prepare_session(study(SHORT), folder, root=True, resume=True, further_blocks=blocks)
     limits = {} if limit is None else {"limit": limit}
-    return session.execute(node, root=True, seed=None, listeners=(), **limits)
+    return session.execute(node, seed=None, listeners=(), **limits)
 
 
 def blocks_of(folder, workload):
@@ -66,7 +66,7 @@ def test_the_last_stage_ends_the_study(tmp_path):
         return prepare_session(study(text), tmp_path, root=True, resume=True, further_blocks=99)
 
     node = FakeNode(noise=5.0, seed=1)
-    final = session().execute(node, root=True, seed=None, listeners=())
+    final = session().execute(node, seed=None, listeners=())
     assert {own.comparison.blocks for own in final} == {3 * 2**CONTINUABLE.stages}
     assert session().final_comparisons() is not None
 

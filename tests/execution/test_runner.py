@@ -50,7 +50,7 @@ def study(text: str = TEXT):
 def conduct(folder, node, *, text=TEXT, resume=False, listeners=(), seed=1, limit=NO_LIMIT):
     folder.mkdir(exist_ok=True)
     assignment = prepare_session(study(text), folder, root=True, resume=resume)
-    return assignment.execute(node, root=True, seed=seed, listeners=listeners, limit=limit)
+    return assignment.execute(node, seed=seed, listeners=listeners, limit=limit)
 
 
 def rows(folder):

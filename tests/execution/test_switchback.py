@@ -50,9 +50,7 @@ def conduct(folder, node, *, text=TEXT, resume=False, listeners=(), limit=NO_LIM
     folder.mkdir(exist_ok=True)
     study = parse(text, where="study.yaml", name="study")
     assignment = prepare_session(study, folder, root=True, resume=resume)
-    return assignment.execute(
-        node, root=True, seed=None if resume else 1, listeners=listeners, limit=limit
-    )
+    return assignment.execute(node, seed=None if resume else 1, listeners=listeners, limit=limit)
 
 
 def recorded(folder):
@@ -204,7 +202,7 @@ def test_windows_are_continued_past_their_plan(tmp_path, monkeypatch):
     assert study.decide.max_blocks == before[-1].block == 10
     parsed = parse(TEXT, where="study.yaml", name="study")
     session = prepare_session(parsed, tmp_path, root=True, resume=True, further_blocks=3)
-    session.execute(replace(node, seed=4), root=True, seed=None, listeners=())
+    session.execute(replace(node, seed=4), seed=None, listeners=())
     after = recorded(tmp_path)[2]
     last = before[-1].block
     assert after[: len(before)] == before

@@ -198,11 +198,14 @@ def _run(
     from iostudy.execution.time_limit import TimeLimit
     from iostudy.folders import require_safe_folder
 
-    root = os.geteuid() == 0
     assignment = prepare_session(
-        study, folder, root=root, resume=resume, further_blocks=limits.further_blocks
+        study,
+        folder,
+        root=os.geteuid() == 0,
+        resume=resume,
+        further_blocks=limits.further_blocks,
     )
-    final = find_completed(assignment, root=root)
+    final = find_completed(assignment)
     if final is not None:
         require_safe_folder(folder, insist=consent.unsafe_folders)
         return print_existing_report(final, folder, form=form)
@@ -217,7 +220,6 @@ def _run(
                 run_study,
                 assignment,
                 permission,
-                root=root,
                 seed=seed,
                 limit=TimeLimit.start(limits.seconds),
                 form=form,

@@ -42,7 +42,6 @@ def run_study(
     assignment: StudySession,
     permission: Permission,
     *,
-    root: bool,
     seed: int | None,
     limit: TimeLimit = NO_LIMIT,
     form: AnswerForm = AnswerForm.SCREEN,
@@ -54,7 +53,7 @@ def run_study(
     """
     folder = assignment.folder
     try:
-        final = run_remaining(assignment, permission, root=root, seed=seed, limit=limit)
+        final = run_remaining(assignment, permission, seed=seed, limit=limit)
     except TrialError:
         if (folder / FILE_NAME).exists():
             with suppress(IostudyError):  # the error that ended the study takes precedence
@@ -79,12 +78,11 @@ def run_and_write_report(
     """
     study = study.without_continuation()
     require_one_host(study)
-    root = os.geteuid() == 0
-    assignment = prepare_session(study, folder, root=root, resume=resume)
+    assignment = prepare_session(study, folder, root=os.geteuid() == 0, resume=resume)
     final = assignment.final_comparisons()
     if final is None:
         with prepare_output(assignment.study, folder, consent) as permission:
-            final = run_remaining(assignment, permission, root=root, seed=seed, limit=limit)
+            final = run_remaining(assignment, permission, seed=seed, limit=limit)
     require_safe_folder(folder, insist=consent.unsafe_folders)
     write_report(folder)
     for own in read_given_up_workloads(folder):
@@ -96,7 +94,6 @@ def run_remaining(
     assignment: StudySession,
     permission: Permission,
     *,
-    root: bool,
     seed: int | None,
     limit: TimeLimit = NO_LIMIT,
 ) -> tuple[ComparisonResult, ...]:
@@ -109,11 +106,11 @@ def run_remaining(
     try:
         final = assignment.final_comparisons()
         if final is None:
-            final = _run_on_node(assignment, permission, root=root, seed=seed, limit=limit)
-        confirmation = prepare_confirmation(assignment, root=root)
+            final = _run_on_node(assignment, permission, seed=seed, limit=limit)
+        confirmation = prepare_confirmation(assignment)
         if confirmation is None:
             return final
-        return _confirm(assignment, confirmation, permission, root=root, limit=limit)
+        return _confirm(assignment, confirmation, permission, limit=limit)
     except IostudyError:
         if (folder / FILE_NAME).exists():
             with suppress(IostudyError):  # the error that ended the study takes precedence
@@ -140,12 +137,12 @@ def rehearse(study: Study, folder: Path, permission: Permission, seconds: float)
     return elapsed / done * len(configurations) * len(study.workloads)
 
 
-def find_completed(assignment: StudySession, *, root: bool) -> tuple[ComparisonResult, ...] | None:
+def find_completed(assignment: StudySession) -> tuple[ComparisonResult, ...] | None:
     """Return the result of every comparison if nothing is left to run or to confirm."""
     final = assignment.final_comparisons()
     if final is None:
         return None
-    own = prepare_confirmation(assignment, root=root)
+    own = prepare_confirmation(assignment)
     return final if own is None else own.final_comparisons()
 
 
@@ -153,7 +150,6 @@ def _run_on_node(
     assignment: StudySession,
     permission: Permission,
     *,
-    root: bool,
     seed: int | None,
     limit: TimeLimit = NO_LIMIT,
 ) -> tuple[ComparisonResult, ...]:
@@ -165,7 +161,7 @@ def _run_on_node(
             partial(build_local_node, study, folder, permission)
         ) as node,
     ):
-        return assignment.execute(node, root=root, seed=seed, listeners=[listening], limit=limit)
+        return assignment.execute(node, seed=seed, listeners=[listening], limit=limit)
 
 
 def build_local_node(
@@ -198,7 +194,6 @@ def _confirm(
     confirmation: StudySession,
     permission: Permission,
     *,
-    root: bool,
     limit: TimeLimit,
 ) -> tuple[ComparisonResult, ...]:
     """Run the confirmation of a study's winner; return its results."""
@@ -209,7 +204,7 @@ def _confirm(
     say(f"confirming {confirmation.study.configurations()[1].label} in fresh blocks: {file}")
     final = confirmation.final_comparisons()
     if final is None:
-        final = _run_on_node(confirmation, permission, root=root, seed=None, limit=limit)
+        final = _run_on_node(confirmation, permission, seed=None, limit=limit)
     write_report(confirmation.folder)
     return final
 

@@ -246,7 +246,7 @@ def _run(
     with print_resume_hint_on_signal(["iostudy", "run", str(folder)], folder):
         try:
             return run_study(
-                session, permission, root=root, seed=seed, limit=TimeLimit.start(seconds), form=form
+                session, permission, seed=seed, limit=TimeLimit.start(seconds), form=form
             )
         except TrialError as error:
             with suppress(IostudyError):  # the error that ended the study takes precedence

@@ -58,10 +58,11 @@ FIXED_CIRCUMSTANCES: tuple[tuple[str, ...], ...] = (
 
 @dataclass(frozen=True)
 class StudySession:
-    """A study for this user with its output folder and recorded state."""
+    """A study for this user, ``root`` or not, with its output folder and recorded state."""
 
     study: Study
     folder: Path
+    root: bool
     recorded: StudyRow | None
 
     def final_comparisons(self) -> tuple[ComparisonResult, ...] | None:
@@ -76,7 +77,6 @@ class StudySession:
         self,
         node: Node,
         *,
-        root: bool,
         seed: int | None,
         listeners: Sequence[Listener],
         limit: TimeLimit = NO_LIMIT,
@@ -89,27 +89,26 @@ class StudySession:
         for listener in listeners:
             listener.checking_began(study)
         study = without_refused(study, node, resumed=self.recorded is not None)
-        ledger = self._ledger(study, circumstances, root=root, seed=seed)
+        ledger = self._ledger(study, circumstances, seed)
         try:
             return run_study(study, Run(node, ledger, listeners, limit))
         finally:
             ledger.close()
 
-    def _ledger(
-        self, study: Study, circumstances: Mapping[str, Any], *, root: bool, seed: int | None
-    ) -> Ledger:
+    def _ledger(self, study: Study, circumstances: Mapping[str, Any], seed: int | None) -> Ledger:
         if self.recorded is not None:
             ledger = Ledger.open(self.folder)
             ledger.resume(time.time(), circumstances)
             return ledger
         offered = {f.name: tuple(v.value for v in f.levels) for f in study.factors if f.offered}
+        chosen = study.seed if seed is None else seed
         row = StudyRow(
             name=study.name,
             text=study.text,
-            root=root,
+            root=self.root,
             offered=offered,
             left_out=study.left_out,
-            seed=_choose_seed(study, seed),
+            seed=draw_seed() if chosen is None else chosen,
             started_at=time.time(),
             iostudy_version=version("iostudy"),
             circumstances={
@@ -134,7 +133,7 @@ def prepare_session(
     adapted = adapt_to_user(study, root=root)
     if not resume:
         refuse_existing_study(folder)
-        return StudySession(adapted, folder, None)
+        return StudySession(adapted, folder, root, None)
     recorded = _read_recorded(study, folder, root=root)
     known = with_recorded_method(adapted, recorded)
     if further_blocks and not decision_rule(known).continuation.stages:
@@ -145,10 +144,10 @@ def prepare_session(
             where=str(folder),
             remedy="run a new study with more blocks, in another folder",
         )
-    return StudySession(replace(known, further_blocks=further_blocks), folder, recorded)
+    return StudySession(replace(known, further_blocks=further_blocks), folder, root, recorded)
 
 
-def prepare_confirmation(finished: StudySession, *, root: bool) -> StudySession | None:
+def prepare_confirmation(finished: StudySession) -> StudySession | None:
     """Prepare the session that confirms the winner of another one; None without a winner.
 
     A resumed one is continued past its plan as far as the other one. Raises the errors of
@@ -160,7 +159,9 @@ def prepare_confirmation(finished: StudySession, *, root: bool) -> StudySession 
     resume = find_confirmation(finished.folder) is not None
     further_blocks = finished.study.further_blocks if resume else 0
     folder = finished.folder / CONFIRMATION
-    return prepare_session(study, folder, root=root, resume=resume, further_blocks=further_blocks)
+    return prepare_session(
+        study, folder, root=finished.root, resume=resume, further_blocks=further_blocks
+    )
 
 
 def refuse_other_circumstances(began: Mapping[str, Any], now: Mapping[str, Any]) -> None:
@@ -235,13 +236,6 @@ def _with_levels(study: Study, node: Node, recorded: StudyRow | None) -> Study:
             remedy="load the kernel modules again, or start again in another folder",
         )
     return without_recorded(resolve_offered_levels(study, recorded.offered), recorded)
-
-
-def _choose_seed(study: Study, requested: int | None) -> int:
-    """Return the seed of the command line, of the file, or a new one."""
-    if requested is not None:
-        return requested
-    return study.seed if study.seed is not None else draw_seed()
 
 
 def without_refused(study: Study, node: Node, *, resumed: bool) -> Study:

@@ -48,14 +48,14 @@ def folder(tmp_path_factory):
 
 
 def prepare_confirmation(folder):
-    return prepare(StudySession(read_search(folder).study, folder, None), root=True)
+    return prepare(StudySession(read_search(folder).study, folder, True, None))
 
 
 def confirmed(folder) -> RecordedStudy:
     own = prepare_confirmation(folder)
     own.folder.mkdir(exist_ok=True)
     if own.recorded is None:
-        own.execute(ConfirmingNode(noise=0.005), root=True, seed=None, listeners=[])
+        own.execute(ConfirmingNode(noise=0.005), seed=None, listeners=[])
     again = prepare_confirmation(folder)
     assert again.final_comparisons() is not None
     return read_recorded(find_confirmation(folder))

@@ -69,7 +69,7 @@ def estimate(tmp_path_factory: pytest.TempPathFactory) -> Estimate:
         same = read(build_aa_study(read(text), "A/A", 10))
         assignment = prepare_session(same, folder, root=True, resume=False)
         node = FakeNode(seed=3, noise=noise, effects={AGAIN: effect})
-        assignment.execute(node, root=True, seed=1, listeners=[])
+        assignment.execute(node, seed=1, listeners=[])
         with open_ledger(folder) as ledger:
             return AaMeasurement(same, ledger.rows(), str(folder))
 

@@ -27,7 +27,7 @@ def run_selftest(folder, effects=TRUE, noise=0.01, seed=1) -> SelftestReport:
     node = FakeNode(effects=effects, noise=noise, seed=seed)
     assignment = prepare_session(study, folder, root=True, resume=False)
     return build_selftest(
-        study, assignment.execute(node, root=True, seed=1, listeners=[]), str(folder)
+        study, assignment.execute(node, seed=1, listeners=[]), str(folder)
     )
 
 

@@ -69,9 +69,7 @@ def run_together(
             say(line)
         return
     make_output_folder(folder, insist=insist)
-    lost = _run_or_report(
-        source.select([own.node for own in ready]), session, record, options, root=root
-    )
+    lost = _run_or_report(source.select([own.node for own in ready]), session, record, options)
     if lost:
         raise _incomplete(lost, folder)
 
@@ -81,13 +79,11 @@ def _run_or_report(
     session: StudySession,
     record: FleetRecord,
     options: RunOptions,
-    *,
-    root: bool,
 ) -> list[str]:
     """Run the trials that are left and print the report, also after an error."""
     folder = session.folder
     try:
-        lost = _run(source, session, record, options, root=root)
+        lost = _run(source, session, record, options)
     except EndedBySignal:
         say(f"stopped on all nodes; resume with --resume --out {folder}")
         raise
@@ -105,8 +101,6 @@ def _run(
     session: StudySession,
     record: FleetRecord,
     options: RunOptions,
-    *,
-    root: bool,
 ) -> list[str]:
     """Run the trials that are left; return the nodes that were lost, and why.
 
@@ -138,7 +132,7 @@ def _run(
             require_same=refuse_other_circumstances,
         )
         with show_progress() as listening, fleet.open(study.decide.margin) as node:
-            session.execute(node, root=root, seed=None, listeners=[listening])
+            session.execute(node, seed=None, listeners=[listening])
     return lost
 
 

@@ -46,10 +46,10 @@ def simulate(
     # Root or not makes no difference, so that another user can resume.
     session = prepare_session(loaded, folder, root=True, resume=resume)
     with print_resume_hint_on_signal(["iostudy", "simulate", study], folder):
-        final = find_completed(session, root=True)
+        final = find_completed(session)
         if final is not None:
             print_existing_report(final, folder, form=form)
         else:
-            run_study(session, Permission(), root=True, seed=seed, form=form)
+            run_study(session, Permission(), seed=seed, form=form)
     if json:
         print_run(folder, 0)
