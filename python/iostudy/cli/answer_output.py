@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Annotated, assert_never
 
 import typer
 
-from iostudy.cli.arguments import Json
+from iostudy.cli.arguments import Json, usage_error
 from iostudy.cli.console import print_renderable, print_text, say
-from iostudy.errors import UsageError
 
 if TYPE_CHECKING:
     from iostudy.report.values import Report
@@ -37,11 +36,10 @@ def choose_form(*, full: bool, markdown: bool, json: Json) -> AnswerForm:
     given = {AnswerForm.FULL: full, AnswerForm.MARKDOWN: markdown, AnswerForm.JSON: json}
     chosen = [form for form, wanted in given.items() if wanted]
     if len(chosen) > 1:
-        raise UsageError(
+        raise usage_error(
             "one form of the answer",
-            found=" and ".join(chosen),
-            where="the command line",
-            remedy="give one of them; report.md and report.json are in the output folder too",
+            " and ".join(chosen),
+            "give one of them; report.md and report.json are in the output folder too",
         )
     return chosen[0] if chosen else AnswerForm.SCREEN
 

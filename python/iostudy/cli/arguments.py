@@ -47,6 +47,11 @@ Resume = Annotated[bool, typer.Option("--resume", help="Resume the study in the 
 T = TypeVar("T")
 
 
+def usage_error(wanted: str, found: str, remedy: str) -> UsageError:
+    """Return the error for a request of the command line that cannot be met."""
+    return UsageError(wanted, found=found, where="the command line", remedy=remedy)
+
+
 def parse_time_option(option: str, text: str, example: str) -> float:
     """Return seconds; UsageError with the example, such as ``60s``, if it is not a time."""
     return _parse(option, text, example, "a time", parse_seconds)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, assert_never
 
 import typer
 
-from iostudy.cli.arguments import UnsafeFolders, parse_percent_option
+from iostudy.cli.arguments import UnsafeFolders, parse_percent_option, usage_error
 from iostudy.cli.ci_output import (
     VERDICT_EXIT,
     CiOutput,
@@ -134,8 +134,7 @@ class _RunsRule:
 
 
 def _unusable(wanted: str, found: str) -> UsageError:
-    remedy = "see `iostudy compare --help`"
-    return UsageError(wanted, found=found, where="the command line", remedy=remedy)
+    return usage_error(wanted, found, "see `iostudy compare --help`")
 
 
 def _compare_runs(

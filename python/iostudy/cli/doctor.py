@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict
 from itertools import groupby
 from pathlib import Path
 from typing import Annotated, Any, Literal, assert_never
@@ -271,7 +270,9 @@ def build_document(
         host={**host, "block_devices": kept},
         stack=[_device(node, topology) for node in topology.nodes],
         apart=[_mount(place) for place in topology.deviceless_mounts],
-        findings=[_finding(finding) for finding in findings],
+        findings=[
+            DoctorFindingReport.copy_from(own, setting=own.setting or None) for own in findings
+        ],
         not_read=list(facts.refused),
     )
     return report.model_dump(by_alias=True)
@@ -290,7 +291,7 @@ def _device(node: DeviceNode, topology: Topology) -> DeviceReport:
         model=device.model,
         filesystem=node.filesystem,
         backing_file=str(device.backing_file) if device.backing_file else None,
-        array=ArrayReport(**asdict(array)) if array else None,
+        array=ArrayReport.copy_from(array) if array else None,
         below=list(node.below),
         above=[upper.name for upper in (*topology.above(node.name), *loops)],
         mounts=[_mount(place) for place in topology.places_on(node.name)],
@@ -304,10 +305,6 @@ def _mount(place: MountEntry) -> MountReport:
         source=place.mount.source,
         options=list(place.options),
     )
-
-
-def _finding(finding: DoctorFinding) -> DoctorFindingReport:
-    return DoctorFindingReport(**{**vars(finding), "setting": finding.setting or None})
 
 
 def build_trees(topology: Topology) -> tuple[Branch, ...]:

@@ -11,7 +11,7 @@ from typing import Annotated, TypeVar
 
 import typer
 
-from iostudy.cli.arguments import UnsafeFolders
+from iostudy.cli.arguments import UnsafeFolders, usage_error
 from iostudy.cli.console import print_text, say
 from iostudy.cli.workloads import require_workload
 from iostudy.errors import TargetError, UsageError
@@ -87,11 +87,10 @@ def _default_target() -> str:
 def _ask(option: str, question: str, default: str, parse: Callable[[str], _Answer]) -> _Answer:
     """Ask until ``parse`` accepts the answer; a UsageError of it is printed."""
     if not sys.stdin.isatty():
-        raise UsageError(
+        raise usage_error(
             f"the {option}",
-            found="no option, and no terminal to ask on",
-            where="the command line",
-            remedy=f"give --{option}, such as --{option} {default}",
+            "no option, and no terminal to ask on",
+            f"give --{option}, such as --{option} {default}",
         )
 
     def parse_answer(text: str) -> _Answer:
@@ -107,11 +106,10 @@ def _ask(option: str, question: str, default: str, parse: Callable[[str], _Answe
 def _workload(name: str) -> WorkloadDefinition:
     definition = require_workload(name)
     if definition.only_simulated:
-        raise UsageError(
+        raise usage_error(
             "a workload that runs on a host",
-            found=f"{name} runs on a simulated drive only",
-            where="the command line",
-            remedy=f"choose another one; `iostudy workloads {name}` has an example of this one",
+            f"{name} runs on a simulated drive only",
+            f"choose another one; `iostudy workloads {name}` has an example of this one",
         )
     return definition
 

@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from iostudy.cli.arguments import UnsafeFolders
+from iostudy.cli.arguments import UnsafeFolders, usage_error
 from iostudy.cli.console import print_text, say
 from iostudy.durable import write_whole
 from iostudy.errors import RecordError, UsageError
@@ -94,9 +94,9 @@ def persist(
         require_plugin_of(form, where="--format")
         require_known("format", form, formats.names(), where="--format", see="give one of these")
     if install and form is not None and form in printed:
-        raise _usage("to install on this host", *printed[form])
+        raise usage_error("to install on this host", *printed[form])
     if out is not None and form not in printed:
-        raise _usage(
+        raise usage_error(
             "to write files into a folder", "--out", f"give --format {' or '.join(printed)}"
         )
     declare_files()
@@ -111,7 +111,7 @@ def persist(
     if len(rendered.unsupported) == len(choice.settings):
         kinds = f": it keeps {formats.describe_kept(form)} only" if form else ""
         found = f"nothing that {f'--format {form}' if form else 'a file'} can keep{kinds}"
-        raise _usage(f"to keep {choice.origin}", found, "see the reasons above")
+        raise usage_error(f"to keep {choice.origin}", found, "see the reasons above")
     if install:
         for line in write(rendered, unsafe_folders=unsafe_folders):
             say(line)
@@ -128,7 +128,7 @@ def _choice(folder: Path | None, label: str | None, on: list[str]) -> PersistReq
 
         return select_settings(folder, label, on)
     if label is not None:
-        raise _usage("a configuration of a study", "no study", "name its output folder, too")
+        raise usage_error("a configuration of a study", "no study", "name its output folder, too")
     return places.find_held(on)
 
 
@@ -178,7 +178,7 @@ def _write_folder(rendered: PersistencePlan, folder: Path, *, unsafe_folders: bo
 
 def _unproven(choice: PersistRequest) -> UsageError:
     evidence = "".join(f"\n    {line}" for line in choice.provenance)
-    return _usage(
+    return usage_error(
         f"to install {choice.origin}",
         f"no proof that it is better{evidence}",
         "run more blocks, or give --unproven; the files then say that it is unproven",
@@ -191,7 +191,3 @@ def _difference(artifact: Artifact) -> Iterable[str]:
     name = str(artifact.path)
     for line in difflib.unified_diff(before, after, name, name):
         yield line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n"
-
-
-def _usage(wanted: str, found: str, remedy: str) -> UsageError:
-    return UsageError(wanted, found=found, where="the command line", remedy=remedy)

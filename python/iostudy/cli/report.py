@@ -8,7 +8,7 @@ from typing import Annotated, assert_never
 
 import typer
 
-from iostudy.cli.arguments import UnsafeFolders
+from iostudy.cli.arguments import UnsafeFolders, usage_error
 from iostudy.cli.console import print_text, print_utf8
 from iostudy.errors import UsageError
 
@@ -57,11 +57,10 @@ def report(
     elif reference is not None and figures is None:
         _print_reference(reference, form)
     else:
-        raise UsageError(
+        raise usage_error(
             "a study, or published figures",
-            found="neither DIR nor --reference" if figures is None else "--figures without DIR",
-            where="the command line",
-            remedy="give an output folder of `iostudy run`, or --reference NAME, or both",
+            "neither DIR nor --reference" if figures is None else "--figures without DIR",
+            "give an output folder of `iostudy run`, or --reference NAME, or both",
         )
 
 
@@ -132,11 +131,10 @@ def _print_reference(name: str, form: ReportFormat) -> None:
     content = build_publication(name)
     match form:
         case ReportFormat.HTML | ReportFormat.CSV:
-            raise UsageError(
+            raise usage_error(
                 "published figures without a study",
-                found=f"--format {form}, which is of a study",
-                where="the command line",
-                remedy="name an output folder, too, or use another format",
+                f"--format {form}, which is of a study",
+                "name an output folder, too, or use another format",
             )
         case ReportFormat.MARKDOWN:
             print_text(markdown.render_document(build_reference_document(content)))

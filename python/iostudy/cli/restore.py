@@ -6,9 +6,9 @@ from typing import Annotated
 
 import typer
 
+from iostudy.cli.arguments import usage_error
 from iostudy.cli.console import say
 from iostudy.cli.stale_changes import print_watchdog_reports, report_recovery
-from iostudy.errors import UsageError
 from iostudy.settings.change import ConflictPolicy
 from iostudy.settings.transaction.recovery import Recovery, restore_all
 from iostudy.settings.transaction.state import state_directory
@@ -42,11 +42,10 @@ def restore(
 
 def _conflict_policy(*, force: bool, accept: bool) -> ConflictPolicy:
     if force and accept:
-        raise UsageError(
+        raise usage_error(
             "one policy for values that another program has changed",
-            found="--force and --accept together",
-            where="the command line",
-            remedy="give --force to restore the originals, or --accept to keep the current values",
+            "--force and --accept together",
+            "give --force to restore the originals, or --accept to keep the current values",
         )
     if force:
         return ConflictPolicy.OVERWRITE

@@ -113,12 +113,11 @@ def _list_verdicts(report: Report) -> Iterator[WorkloadVerdict]:
     for each in list_verdicts(report.workloads):
         for result in each.results:
             if result.verdict is not None:
-                fields = {name: getattr(result, name) for name in Result.model_fields}
-                yield WorkloadVerdict(
+                yield WorkloadVerdict.copy_from(
+                    result,
                     workload=each.workload,
                     figure=each.figure.name,
                     is_guard=each.is_guard,
-                    **fields,
                 )
 
 

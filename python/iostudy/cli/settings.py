@@ -10,9 +10,9 @@ from typing import Annotated, Any
 
 import typer
 
-from iostudy.cli.arguments import Json
+from iostudy.cli.arguments import Json, usage_error
 from iostudy.cli.console import print_json, print_line, print_list, print_table, say
-from iostudy.errors import IostudyError, UsageError
+from iostudy.errors import IostudyError
 from iostudy.settings import catalog, kinds, places
 from iostudy.settings.definition import Reach, SettingDefinition
 from iostudy.settings.places import bind, lock_places, resolve_places
@@ -284,8 +284,3 @@ def places_for(definitions: Sequence[SettingDefinition], on: Sequence[str] | Non
             "leave --on out",
         )
     return list(on or [HERE]) if placed else []
-
-
-def usage_error(wanted: str, found: str, remedy: str) -> UsageError:
-    """Error for a request of the command line that cannot be met."""
-    return UsageError(wanted, found=found, where="the command line", remedy=remedy)

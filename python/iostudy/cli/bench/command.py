@@ -12,7 +12,7 @@ import typer
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
-from iostudy.cli.arguments import Json, UnsafeFolders
+from iostudy.cli.arguments import Json, UnsafeFolders, usage_error
 from iostudy.cli.bench.json_output import build_document
 from iostudy.cli.bench.view import print_result, print_screen, show_progress
 from iostudy.cli.console import print_json, say
@@ -174,7 +174,7 @@ def parse_options(definition: WorkloadDefinition, given: Sequence[str]) -> BaseM
 def _split_assignment(text: str) -> tuple[str, str]:
     key, equals, value = text.partition("=")
     if not equals:
-        raise _usage_error("options as KEY=VALUE", f"{text} has no value", f"write -o {key}=VALUE")
+        raise usage_error("options as KEY=VALUE", f"{text} has no value", f"write -o {key}=VALUE")
     return key, value
 
 
@@ -193,7 +193,7 @@ def _invalid_options(definition: WorkloadDefinition, error: ValidationError) -> 
     found = "; ".join(_describe_error(detail, definition) for detail in error.errors())
     allowed = ", ".join(definition.options.model_fields)
     remedy = f"the options are {allowed}; `iostudy workloads {definition.name}` describes them"
-    return _usage_error(f"options of {definition.name}", found, remedy)
+    return usage_error(f"options of {definition.name}", found, remedy)
 
 
 def _describe_error(detail: ErrorDetails, definition: WorkloadDefinition) -> str:
@@ -203,10 +203,6 @@ def _describe_error(detail: ErrorDetails, definition: WorkloadDefinition) -> str
     unknown = UnknownNameError("option", key, definition.options.model_fields)
     meant = f", did you mean {unknown.suggestion}?" if unknown.suggestion else ""
     return f"{key}: {unknown}{meant}"
-
-
-def _usage_error(wanted: str, found: str, remedy: str) -> UsageError:
-    return UsageError(wanted, found=found, where="the command line", remedy=remedy)
 
 
 _SECTION = "--section"
@@ -230,7 +226,7 @@ def find_place(definition: WorkloadDefinition, target: str, section: str) -> Ben
     in_hdfs = "://" in target
     if section and (in_hdfs or not definition.service):
         found = "the target is one already" if in_hdfs else f"{definition.name} runs on none"
-        raise _usage_error("a cluster to start", found, f"leave {_SECTION} out")
+        raise usage_error("a cluster to start", found, f"leave {_SECTION} out")
     spec = _parse_section(section, definition.service) if definition.service else None
     if not in_hdfs:
         folder = Path(target)
@@ -240,7 +236,7 @@ def find_place(definition: WorkloadDefinition, target: str, section: str) -> Ben
         remedy = (
             "name a directory, or one of Hadoop's own workloads; `iostudy workloads` lists them"
         )
-        raise _usage_error(
+        raise usage_error(
             f"{definition.name} on {target}", "it works on files of this host", remedy
         )
     far = _parse_hdfs(target)
@@ -268,4 +264,4 @@ def _parse_hdfs(text: str) -> Target:
     try:
         return parse_target(text)
     except ValueError as error:
-        raise _usage_error("a directory, or hdfs://HOST:PORT/FOLDER", text, str(error)) from error
+        raise usage_error("a directory, or hdfs://HOST:PORT/FOLDER", text, str(error)) from error
