@@ -15,7 +15,7 @@ import pytest
 from iostudy.errors import RestoreError
 from iostudy.host import files
 from iostudy.settings import kinds
-from iostudy.settings.kinds import attribute_file
+from iostudy.settings.kinds import attribute_file, host_files
 from iostudy.settings.transaction import state
 from iostudy.settings.transaction.transaction import Transaction
 from tests.settings.programs import bind_declared
@@ -114,7 +114,8 @@ def test_a_change_stays_in_the_journal_with_its_lock_while_its_write_hangs(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The late write would otherwise change the value after everything was restored."""
-    monkeypatch.setattr(attribute_file, "ROOT", tmp_path)
+    for module in (attribute_file, host_files):
+        monkeypatch.setattr(module, "ROOT", tmp_path)
     path = tmp_path / "sys/x"
     path.parent.mkdir()
     path.write_text("1\n")
@@ -141,7 +142,8 @@ def test_other_attributes_of_the_owner_are_restored(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Only the files of the folder of an unfinished write wait for it."""
-    monkeypatch.setattr(attribute_file, "ROOT", tmp_path)
+    for module in (attribute_file, host_files):
+        monkeypatch.setattr(module, "ROOT", tmp_path)
     paths = [tmp_path / "sys/a/x", tmp_path / "sys/b/y"]
     for path in paths:
         path.parent.mkdir(parents=True)

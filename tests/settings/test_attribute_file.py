@@ -9,7 +9,7 @@ import pytest
 
 from iostudy.errors import RestoreError, SettingError, TargetError
 from iostudy.settings import catalog, kinds
-from iostudy.settings.kinds import attribute_file
+from iostudy.settings.kinds import attribute_file, host_files
 from tests.host.sysfs import write
 from tests.settings.programs import bind_declared
 
@@ -39,7 +39,8 @@ def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         if path == tmp_path / THP / "enabled":
             write(tmp_path / "proc/sys/vm/min_free_kbytes", "67584\n")
 
-    monkeypatch.setattr(attribute_file, "ROOT", tmp_path)
+    for module in (attribute_file, host_files):
+        monkeypatch.setattr(module, "ROOT", tmp_path)
     monkeypatch.setattr(attribute_file, "write_attribute", store)
     return tmp_path
 

@@ -6,7 +6,6 @@ the scheduler's debugfs has it, the chosen one is the value.
 
 from __future__ import annotations
 
-import errno
 import os
 import re
 import shlex
@@ -20,7 +19,7 @@ from typing import ClassVar
 from iostudy.errors import TargetError
 from iostudy.host.files import NOT_HERE, ROOT, decode, write_attribute
 from iostudy.settings import catalog
-from iostudy.settings.attributes import READ_ONLY_REMEDY, AttributeSetting
+from iostudy.settings.attributes import AttributeSetting
 from iostudy.settings.change import SettingKind
 from iostudy.settings.definitions.declared import AttributeDefinition
 from iostudy.settings.identity import boot_id
@@ -34,6 +33,7 @@ from iostudy.settings.kinds.declared import (
     locate,
     prepare_changes,
 )
+from iostudy.settings.kinds.host_files import KernelFiles
 from iostudy.settings.sysctl_keys import path_key
 
 MAX_FILES = 10_000
@@ -45,11 +45,12 @@ _PROCESS = re.compile(r"proc/(?:\d+|self|thread-self)/.*")
 
 
 @dataclass(frozen=True)
-class AttributeFiles(DeclaredOwner):
+class AttributeFiles(KernelFiles, DeclaredOwner):
     """Files of the kernel, each an attribute by its path without the first slash."""
 
     kind: ClassVar[str] = "attribute-files"
     refused_by: ClassVar[str] = "the kernel"
+    needed_mode: ClassVar[int] = stat.S_IRUSR | stat.S_IWUSR
 
     boot: str
     resets: tuple[tuple[str, tuple[str, ...]], ...]
@@ -67,12 +68,6 @@ class AttributeFiles(DeclaredOwner):
     def write_order(self, attributes: Iterable[str]) -> list[str]:
         """Return those that reset others first."""
         return sorted(attributes, key=lambda name: (name not in self.side_effects, name))
-
-    def matching(self, pattern: str) -> tuple[str, ...]:
-        """Files of the glob that can be read and written."""
-        both = stat.S_IRUSR | stat.S_IWUSR
-        paths = (p for p in sorted(ROOT.glob(pattern)) if p.stat().st_mode & both == both)
-        return tuple(str(path.relative_to(ROOT)) for path in paths)
 
     def read(self, attribute: str) -> str | None:
         """The line, or its chosen word; None where it is not there. SettingError for others."""
@@ -97,18 +92,6 @@ class AttributeFiles(DeclaredOwner):
         except OSError:
             return ()
         return tuple(w.strip("[]()") for w in words) if self.offered or _chosen_word(words) else ()
-
-    def location(self, attribute: str) -> str:
-        """The file."""
-        return str(ROOT / attribute)
-
-    def remedy(self, error: OSError, attribute: str, value: str) -> str:
-        """Root, the host instead of a container, or another value."""
-        if isinstance(error, PermissionError):
-            return "run as root"
-        if error.errno == errno.EROFS:
-            return READ_ONLY_REMEDY
-        return "choose a value that this kernel takes"
 
     def by_hand(self, attribute: str, value: str) -> str:
         """The command that writes it."""

@@ -1,4 +1,4 @@
-"""Common bases of kinds with attributes of the host until the next boot, most of them files."""
+"""Common bases of owners of attributes: files of the kernel, and what a reboot resets."""
 
 from __future__ import annotations
 
@@ -13,6 +13,43 @@ from iostudy.host.files import ROOT, read_attribute, write_attribute
 from iostudy.settings.attributes import READ_ONLY_REMEDY, SideEffects
 from iostudy.settings.change import WHOLE_HOST, Record
 from iostudy.settings.identity import boot_id
+
+
+class KernelFiles:
+    """Files below ``/sys`` or ``/proc``, each an attribute by its path without the first slash."""
+
+    needed_mode: ClassVar[int] = stat.S_IWUSR
+    """Rights of a file that can be changed."""
+
+    def path(self, attribute: str) -> Path:
+        """Return the path of the attribute; of an empty one the folder of all."""
+        return ROOT / attribute
+
+    def matching(self, pattern: str) -> tuple[str, ...]:
+        """Files of the glob that are there and have the needed rights."""
+        folder, needed = self.path(""), self.needed_mode
+        paths = (p for p in sorted(folder.glob(pattern)) if p.stat().st_mode & needed == needed)
+        return tuple(str(path.relative_to(folder)) for path in paths)
+
+    def read(self, attribute: str) -> str | None:
+        """The text."""
+        return read_attribute(self.path(attribute))
+
+    def write(self, attribute: str, value: str) -> None:
+        """Write one value."""
+        write_attribute(self.path(attribute), value)
+
+    def location(self, attribute: str) -> str:
+        """The file."""
+        return str(self.path(attribute))
+
+    def remedy(self, error: OSError, attribute: str, value: str) -> str:
+        """Root, the host instead of a container, or another value."""
+        if isinstance(error, PermissionError):
+            return "run as root"
+        if error.errno == errno.EROFS:
+            return READ_ONLY_REMEDY
+        return "choose a value that this kernel takes"
 
 
 @dataclass(frozen=True)
@@ -51,8 +88,8 @@ class HostAttributes:
 
 
 @dataclass(frozen=True)
-class HostFiles(HostAttributes):
-    """Files below ``/sys`` or ``/proc``, each an attribute by its path without the first slash."""
+class HostFiles(KernelFiles, HostAttributes):
+    """Files of the kernel that belong to the host."""
 
     @property
     def name(self) -> str:
@@ -62,33 +99,3 @@ class HostFiles(HostAttributes):
     def affected_resources(self) -> tuple[str, ...]:
         """Return the host's single resource."""
         return (WHOLE_HOST,)
-
-    def matching(self, pattern: str) -> tuple[str, ...]:
-        """Files of the glob that are there and have a write bit."""
-        paths = (p for p in sorted(ROOT.glob(pattern)) if p.stat().st_mode & stat.S_IWUSR)
-        return tuple(str(path.relative_to(ROOT)) for path in paths)
-
-    def read(self, attribute: str) -> str | None:
-        """The text."""
-        return read_attribute(self.path(attribute))
-
-    def write(self, attribute: str, value: str) -> None:
-        """Write one value."""
-        write_attribute(self.path(attribute), value)
-
-    def location(self, attribute: str) -> str:
-        """The file."""
-        return str(self.path(attribute))
-
-    def remedy(self, error: OSError, attribute: str, value: str) -> str:
-        """Root, the host instead of a container, or another value."""
-        if isinstance(error, PermissionError):
-            return "run as root"
-        if error.errno == errno.EROFS:
-            return READ_ONLY_REMEDY
-        return "choose a value that this kernel takes"
-
-    @staticmethod
-    def path(attribute: str) -> Path:
-        """Return the path of the attribute."""
-        return ROOT / attribute

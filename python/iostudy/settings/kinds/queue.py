@@ -13,7 +13,6 @@ blk_apply_bdi_limits() in block/blk-settings.c; Documentation/ABI/stable/sysfs-b
 from __future__ import annotations
 
 import errno
-import stat
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,17 +21,13 @@ from typing import ClassVar, assert_never
 from iostudy.errors import SettingError, TargetError
 from iostudy.host import stack
 from iostudy.host.devices import BlockDevice, parse_scheduler
-from iostudy.host.files import ROOT, read_attribute, write_attribute
+from iostudy.host.files import ROOT
 from iostudy.settings import attributes
-from iostudy.settings.attributes import (
-    READ_ONLY_REMEDY,
-    AttributeChange,
-    AttributeSetting,
-    SideEffects,
-)
+from iostudy.settings.attributes import AttributeChange, AttributeSetting, SideEffects
 from iostudy.settings.change import Record, SettingKind
 from iostudy.settings.definitions.queue import Layer, QueueSettingDefinition
 from iostudy.settings.identity import DeviceIdentity
+from iostudy.settings.kinds.host_files import KernelFiles
 
 SCHEDULER = "scheduler"
 _FIRST = (SCHEDULER, "nr_requests", "iosched/strict_guarantees")
@@ -54,7 +49,7 @@ _MODULES = {"kyber": "kyber-iosched", "cfq": "cfq-iosched", "deadline": "deadlin
 
 
 @dataclass(frozen=True)
-class Queue:
+class Queue(KernelFiles):
     """The attribute files below ``/sys/block/DEVICE/queue``."""
 
     kind: ClassVar[str] = "block-queue"
@@ -77,6 +72,10 @@ class Queue:
         """Return the identity of the device."""
         return self.device.record()
 
+    def path(self, attribute: str) -> Path:
+        """Below the folder of the queue."""
+        return ROOT / "sys/block" / self.device.name / "queue" / attribute
+
     @property
     def name(self) -> str:
         """The kernel's name of the device."""
@@ -90,12 +89,6 @@ class Queue:
         """The one."""
         return (self.device.name,)
 
-    def matching(self, pattern: str) -> tuple[str, ...]:
-        """Files of the glob that are there and have a write bit."""
-        folder = self._folder
-        paths = [p for p in sorted(folder.glob(pattern)) if p.stat().st_mode & stat.S_IWUSR]
-        return tuple(str(path.relative_to(folder)) for path in paths)
-
     def write_order(self, attributes: Iterable[str]) -> list[str]:
         """Return attributes that reset others first; milliseconds before finer microseconds."""
         rank = {name: number for number, name in enumerate(_FIRST)}
@@ -104,38 +97,22 @@ class Queue:
 
     def read(self, attribute: str) -> str | None:
         """The text; of schedulers the one in brackets."""
-        text = read_attribute(self._folder / attribute)
-        if text is None:
-            return None
-        return parse_scheduler(text).current if attribute == SCHEDULER else text
-
-    def write(self, attribute: str, value: str) -> None:
-        """Write one value."""
-        write_attribute(self._folder / attribute, value)
+        text = super().read(attribute)
+        return parse_scheduler(text).current if text and attribute == SCHEDULER else text
 
     def available_values(self, attribute: str) -> tuple[str, ...]:
         """Return the schedulers of this queue; nothing for other attributes."""
-        text = read_attribute(self._folder / SCHEDULER) if attribute == SCHEDULER else None
+        text = super().read(SCHEDULER) if attribute == SCHEDULER else None
         return parse_scheduler(text).available if text else ()
-
-    def location(self, attribute: str) -> str:
-        """The file."""
-        return str(self._folder / attribute)
 
     def remedy(self, error: OSError, attribute: str, value: str) -> str:
         """Root, a kernel module, or another value."""
-        if isinstance(error, PermissionError):
-            return "run as root"
-        if error.errno == errno.EROFS:
-            return READ_ONLY_REMEDY
+        if isinstance(error, PermissionError) or error.errno == errno.EROFS:
+            return super().remedy(error, attribute, value)
         if attribute == SCHEDULER:
             module = _MODULES.get(value, value)
             return f"load it with `modprobe {module}` if this kernel has it, or choose one offered"
         return "choose a value in the range that this kernel and device allow"
-
-    @property
-    def _folder(self) -> Path:
-        return ROOT / "sys/block" / self.device.name / "queue"
 
 
 @dataclass(frozen=True)

@@ -79,8 +79,7 @@ class Sysctls(HostFiles):
         # With its newline an empty text is a write, too.
         super().write(attribute, f"{value}\n")
 
-    @staticmethod
-    def path(attribute: str) -> Path:
+    def path(self, attribute: str) -> Path:
         """Below ``/proc/sys``."""
         return ROOT / "proc/sys" / key_path(attribute)
 
@@ -102,15 +101,16 @@ class SysctlSetting(AttributeSetting):
 
 def bind(definition: SysctlDefinition, place: str) -> tuple[SysctlSetting, ...]:
     """Return the host's setting for any place; TargetError if the kernel has none."""
-    if not Sysctls.path(definition.key).is_file():
+    owner = Sysctls(boot_id())
+    if not owner.path(definition.key).is_file():
         replaced = f"use {definition.replaced_by}; " if definition.replaced_by else ""
         raise TargetError(
             f"the sysctl {definition.key}",
             found="this kernel has none of that name",
-            where=str(Sysctls.path(definition.key)),
+            where=owner.location(definition.key),
             remedy=f"{replaced}see `sysctl -a` for all there are; some come with a kernel module",
         )
-    return (SysctlSetting(definition, Sysctls(boot_id()), definition.key),)
+    return (SysctlSetting(definition, owner, definition.key),)
 
 
 def changes(wanted: Mapping[SysctlSetting, str]) -> tuple[AttributeChange, ...]:
