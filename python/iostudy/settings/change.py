@@ -89,8 +89,10 @@ class Change(Protocol):
     def affected_resources(self) -> tuple[str, ...]:
         """Return resources that other commands may use: kernel names of devices, or WHOLE_HOST.
 
-        A file system without a device has its number in mountinfo, such as ``0:45``.
+        A file system without a device has its number in mountinfo, such as ``0:45``. None for what
+        only its owner uses: undo follows the end of the owner.
         """
+        return ()
 
     def undo(
         self, policy: ConflictPolicy = ConflictPolicy.REPORT

@@ -22,7 +22,7 @@ from iostudy import own_folder
 from iostudy.errors import RestoreError, SettingError, UsageError
 from iostudy.host.devices import BlockDevice
 from iostudy.host.files import ROOT, write_attribute
-from iostudy.settings.change import ConflictPolicy, Record
+from iostudy.settings.change import Change, ConflictPolicy, Record
 from iostudy.settings.identity import boot_id
 
 BLOCK_EVENTS = ("block_rq_issue", "block_rq_requeue", "block_rq_complete")
@@ -76,7 +76,7 @@ BLOCK_LATENCY = TracePurpose(
 
 
 @dataclass(frozen=True)
-class TraceInstance:
+class TraceInstance(Change):
     """An instance for devices, by their ``numbers`` (major:minor); without any, for all devices."""
 
     kind: ClassVar[str] = "trace-instance"
@@ -119,10 +119,6 @@ class TraceInstance:
     def describe(self) -> str:
         """``trace instance iostudy-trace-0a1b2c3d of 7:0``."""
         return f"trace instance {self.path.name} of {', '.join(self.numbers) or 'all devices'}"
-
-    def affected_resources(self) -> tuple[str, ...]:
-        """None: it is the study's own."""
-        return ()
 
     def apply(self) -> None:
         """Make it, and have requests noted; SettingError where the kernel refuses."""

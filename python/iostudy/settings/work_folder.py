@@ -11,7 +11,7 @@ from typing import ClassVar
 from iostudy import own_folder
 from iostudy.account import Account, act_as
 from iostudy.errors import TargetError
-from iostudy.settings.change import ConflictPolicy, Record
+from iostudy.settings.change import Change, ConflictPolicy, Record
 from iostudy.settings.filesystem_location import FilesystemLocation
 
 PREFIX = own_folder.WORK_PREFIX
@@ -19,7 +19,7 @@ _MODE = 0o700
 
 
 @dataclass(frozen=True)
-class WorkFolder:
+class WorkFolder(Change):
     """A unique folder; undo removes it recursively.
 
     Root makes and removes that of an ``account`` as that user, who may redirect its path.
@@ -82,10 +82,6 @@ class WorkFolder:
                 self.path.mkdir(mode=_MODE)
         except OSError as error:
             raise _not_made(error.strerror or str(error), self.path.parent) from error
-
-    def affected_resources(self) -> tuple[str, ...]:
-        """None: the folder is the study's own."""
-        return ()
 
     def undo(self, policy: ConflictPolicy = ConflictPolicy.REPORT) -> tuple[str, ...]:
         """Remove it recursively; RestoreError if something is mounted in it.

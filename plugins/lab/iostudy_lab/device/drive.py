@@ -22,7 +22,7 @@ from iostudy.settings.change import Change, ConflictPolicy, Record
 from iostudy.settings.filesystem_location import FilesystemLocation
 from iostudy.settings.identity import ScratchIdentity
 from iostudy.settings.scratch import steps
-from iostudy.settings.scratch.disk import MOUNT, PREFIX, DiskState, FindDiskState
+from iostudy.settings.scratch.disk import PREFIX, DiskState, FindDiskState, FolderOfDisk
 from iostudy_lab.device import server as drive_server
 from iostudy_lab.device.queue import DriveQueue
 from iostudy_lab.device.server import DriveRequest
@@ -38,7 +38,7 @@ _MEMORY_SHARE = 0.5
 
 
 @dataclass(frozen=True)
-class ModelledDrive:
+class ModelledDrive(FolderOfDisk):
     """A modelled drive as a block device. ``drive`` is None after a rebuild from the journal.
 
     With ``nbd`` it also listens on `socket`.
@@ -125,11 +125,6 @@ class ModelledDrive:
         return self.folder / _SOCKET
 
     @property
-    def mount_point(self) -> Path:
-        """Mount point of the disk."""
-        return self.folder / MOUNT
-
-    @property
     def device(self) -> BlockDevice:
         """The loop device; TargetError while it is detached."""
         return steps.find_attached(self.image, self.folder.name, "modelled drive")
@@ -180,10 +175,6 @@ class ModelledDrive:
             return DiskState(self.device.name, figures, passed.invalid_reason())
 
         return find
-
-    def affected_resources(self) -> tuple[str, ...]:
-        """Return none: only its owner uses it, and undo follows the end of the owner."""
-        return ()
 
     def undo(self, policy: ConflictPolicy = ConflictPolicy.REPORT) -> tuple[str, ...]:
         """Kill the server, detach, unmount, and remove the folder.

@@ -77,8 +77,48 @@ class ScratchDisk(Change, Protocol):
         """Watch it from now on; TargetError if it has failed."""
 
 
+class FolderOfDisk(Change):
+    """Base of changes with a folder of their own, and a mount point in it."""
+
+    folder: Path
+    place: FilesystemLocation | None
+
+    @property
+    def mount_point(self) -> Path:
+        """Mount point of the disk."""
+        return self.folder / MOUNT
+
+    def remove_folder(self) -> bool:
+        """Remove the empty folder with the mount point; return whether it existed.
+
+        OutOfReachError if it did not, and its file system is not mounted there.
+        """
+        was_there = self.folder.exists()
+        steps.remove_folder(self.mount_point)
+        steps.remove_folder(self.folder)
+        if not was_there and self.place is not None:
+            self.place.require(self.folder, f"to remove the {self.describe()}")
+        return was_there
+
+
+class PlainDisk(FolderOfDisk):
+    """Base of the disks that need nothing beyond themselves, and that nobody watches."""
+
+    def notes(self) -> tuple[str, ...]:
+        """Return no notes."""
+        return ()
+
+    def tune(self) -> tuple[Change, ...]:
+        """Return none; the queue of a device is the user's."""
+        return ()
+
+    def watch(self) -> FindDiskState:
+        """Watch nothing."""
+        return DiskState
+
+
 @dataclass(frozen=True)
-class LoopbackDisk:
+class LoopbackDisk(PlainDisk):
     """A file attached as a disk with direct I/O.
 
     A detached loop device keeps its queue. Changes of the queue follow the disk in the journal, so
@@ -130,11 +170,6 @@ class LoopbackDisk:
         return self.folder / "image"
 
     @property
-    def mount_point(self) -> Path:
-        """Mount point of the disk."""
-        return self.folder / MOUNT
-
-    @property
     def device(self) -> BlockDevice:
         """The loop device; TargetError while it is detached."""
         return steps.find_attached(self.image, self._label, "scratch disk")
@@ -163,18 +198,6 @@ class LoopbackDisk:
             return ()
         return (f"{self.device.name}: the file system of {self.folder} allows no direct I/O",)
 
-    def tune(self) -> tuple[Change, ...]:
-        """Return none."""
-        return ()
-
-    def watch(self) -> FindDiskState:
-        """Watch nothing."""
-        return DiskState
-
-    def affected_resources(self) -> tuple[str, ...]:
-        """Return none: only its owner uses it, and undo follows the end of the owner."""
-        return ()
-
     def undo(self, policy: ConflictPolicy = ConflictPolicy.REPORT) -> tuple[str, ...]:
         """Detach, and remove the folder with the image.
 
@@ -182,20 +205,16 @@ class LoopbackDisk:
         """
         del policy
         attached = steps.find_loops(self.image, self._label)
-        was_there = self.folder.exists()
         steps.detach(self.image, self._label)
         steps.remove_file(self.image)
-        steps.remove_folder(self.mount_point)
-        steps.remove_folder(self.folder)
-        if not was_there and self.place is not None:
-            self.place.require(self.folder, f"to remove the {self.describe()}")
+        was_there = self.remove_folder()
         moved = {loop.backing_file for loop in attached} - {self.image, None}
         left = tuple(f"its image was moved to {path}, and stays there" for path in moved)
         return (f"{self.describe()}: removed", *left) if was_there or attached else ()
 
 
 @dataclass(frozen=True)
-class ScratchDevice:
+class ScratchDevice(PlainDisk):
     """A device with disposable content, and the folder of its mount point."""
 
     kind: ClassVar[str] = "scratch-device"
@@ -243,11 +262,6 @@ class ScratchDevice:
         return f"scratch device {self.path} in {self.folder}"
 
     @property
-    def mount_point(self) -> Path:
-        """Mount point of the disk."""
-        return self.folder / MOUNT
-
-    @property
     def size_bytes(self) -> int:
         """Size of the device."""
         return self.found.size_bytes
@@ -264,31 +278,10 @@ class ScratchDevice:
         with steps.open_verified(self.path, self.found), steps.create_folder(self.folder):
             pass
 
-    def notes(self) -> tuple[str, ...]:
-        """Return no notes."""
-        return ()
-
-    def tune(self) -> tuple[Change, ...]:
-        """Return none: the queue is the user's."""
-        return ()
-
-    def watch(self) -> FindDiskState:
-        """Watch nothing."""
-        return DiskState
-
-    def affected_resources(self) -> tuple[str, ...]:
-        """Return none: only its owner uses it, and undo follows the end of the owner."""
-        return ()
-
     def undo(self, policy: ConflictPolicy = ConflictPolicy.REPORT) -> tuple[str, ...]:
         """Remove the folder. The content of the device stays.
 
         OutOfReachError if the file system of the folder is not mounted there.
         """
         del policy
-        was_there = self.folder.exists()
-        steps.remove_folder(self.mount_point)
-        steps.remove_folder(self.folder)
-        if not was_there and self.place is not None:
-            self.place.require(self.folder, f"to remove the {self.describe()}")
-        return (f"{self.describe()}: removed",) if was_there else ()
+        return (f"{self.describe()}: removed",) if self.remove_folder() else ()

@@ -15,7 +15,7 @@ from iostudy.errors import SettingError, TargetError
 from iostudy.host import devices, mounts, stack
 from iostudy.host.mounts import Mount
 from iostudy.settings import commands
-from iostudy.settings.change import ConflictPolicy, Record
+from iostudy.settings.change import Change, ConflictPolicy, Record
 from iostudy.settings.commands import CommandError
 from iostudy.settings.definitions import filesystem as definitions
 from iostudy.settings.definitions.filesystem import OPTIONS
@@ -29,7 +29,7 @@ from iostudy.units import KIB
 
 
 @dataclass(frozen=True)
-class NewFilesystem:
+class NewFilesystem(Change):
     """What was on the device is destroyed when it is made. Undo unmounts it, and it stays there."""
 
     kind: ClassVar[str] = "new-filesystem"
@@ -105,10 +105,6 @@ class NewFilesystem:
             if differs:
                 raise self._failed(f"{name} = {value}", f"it is {differs}")
         return {f"{name}@{self._device}": value for name, value in found.items()}
-
-    def affected_resources(self) -> tuple[str, ...]:
-        """None: its owner alone works on it, and the owner is gone when others undo it."""
-        return ()
 
     def undo(self, policy: ConflictPolicy = ConflictPolicy.REPORT) -> tuple[str, ...]:
         """Unmount it, and remove the mount point."""

@@ -18,7 +18,7 @@ from iostudy.settings.commands import CommandError
 from iostudy.settings.filesystem_location import FilesystemLocation
 from iostudy.settings.identity import ScratchIdentity
 from iostudy.settings.scratch import steps
-from iostudy.settings.scratch.disk import MOUNT, PREFIX
+from iostudy.settings.scratch.disk import PREFIX, FolderOfDisk
 from iostudy.settings.scratch.volume import manager
 from iostudy.settings.scratch.volume.layout import Manager, VolumeLayout
 from iostudy.settings.scratch.volume.lvm import Lvm
@@ -30,7 +30,7 @@ _NAME_PREFIX = "iostudy-"
 
 
 @dataclass(frozen=True)
-class Volume:
+class Volume(FolderOfDisk):
     """A volume of one layout. ``layout`` is None after a rebuild from the journal.
 
     ``members`` are the disks that it uses. The folder has the mount point of its file system; the
@@ -89,11 +89,6 @@ class Volume:
     def name(self) -> str:
         """Name of the volume group or the array."""
         return _NAME_PREFIX + self.folder.name.removeprefix(PREFIX)
-
-    @property
-    def mount_point(self) -> Path:
-        """Mount point of its file system."""
-        return self.folder / MOUNT
 
     @property
     def device(self) -> BlockDevice:
@@ -159,10 +154,6 @@ class Volume:
 
             yield find_faults
 
-    def affected_resources(self) -> tuple[str, ...]:
-        """Return none: only its owner uses it, and undo follows the end of the owner."""
-        return ()
-
     def undo(self, policy: ConflictPolicy = ConflictPolicy.REPORT) -> tuple[str, ...]:
         """Remove the volume, its metadata on the members, and the folder.
 
@@ -173,11 +164,7 @@ class Volume:
         paths = [device.path for device in found if device is not None]
         # udev opens a new volume for a moment.
         removed = steps.retry(lambda: self._software.remove(self.name, paths), self.name)
-        was_there = self.folder.exists()
-        steps.remove_folder(self.mount_point)
-        steps.remove_folder(self.folder)
-        if not was_there and self.place is not None:
-            self.place.require(self.folder, f"to remove the {self.describe()}")
+        was_there = self.remove_folder()
         return (f"{self.describe()}: removed",) if removed or was_there else ()
 
     @property
