@@ -122,10 +122,12 @@ def _describe_study(study: Study) -> list[tuple[str, str]]:
     workloads = [
         line for _, loads in curves for line in _describe_workload(list(loads), varied_options)
     ]
+    spec = study.service_spec if study.starts_service else None
+    parts = spec.describe_parts() if spec else ()
     return [
         ("target", study.describe_target()),
         *_describe_mounts(study.target),
-        *_describe_cluster(study),
+        *[("" if index else "cluster", part) for index, part in enumerate(parts)],
         *text.describe_varied(study),
         *workloads,
         ("margin", f"{format_percent(study.decide.margin)}: smaller differences do not matter"),
@@ -187,13 +189,6 @@ def _describe_validity(validity: Validity) -> list[tuple[str, str]]:
         *([("limits", f"{limits}: a trial beyond one does not count")] if limits else []),
         *([("covariates", f"{covariates}: reported, no trial is excluded")] if covariates else []),
     ]
-
-
-def _describe_cluster(study: Study) -> list[tuple[str, str]]:
-    """Describe the cluster that the study starts; empty if it starts none."""
-    spec = study.service_spec if study.starts_service else None
-    parts = spec.describe_parts() if spec else ()
-    return [("" if index else "cluster", part) for index, part in enumerate(parts)]
 
 
 def _describe_workload(

@@ -51,7 +51,12 @@ def explain(error: BaseException) -> IostudyError:
         if explained is not None:
             return explained
     if isinstance(error, UnicodeEncodeError) and codecs.lookup(error.encoding).name != "utf-8":
-        return _explain_encoding_error(error)
+        return UsageError(
+            "paths and arguments in the encoding of the locale",
+            found=f"{error.object!a}",
+            where=f"the locale, whose encoding is {error.encoding}",
+            remedy="run the command with LC_ALL=C.UTF-8",
+        )
     number = _find_exhausted_resource(error)
     if number is not None:
         return ResourceError(
@@ -61,16 +66,6 @@ def explain(error: BaseException) -> IostudyError:
             remedy=_REMEDIES[number],
         )
     return InternalError(_summarize(error), _keep_traceback(error))
-
-
-def _explain_encoding_error(error: UnicodeEncodeError) -> UsageError:
-    """The error of a path or argument with a character that the locale's encoding lacks."""
-    return UsageError(
-        "paths and arguments in the encoding of the locale",
-        found=f"{error.object!a}",
-        where=f"the locale, whose encoding is {error.encoding}",
-        remedy="run the command with LC_ALL=C.UTF-8",
-    )
 
 
 def _explain_path_error(error: OSError) -> IostudyError | None:

@@ -88,7 +88,13 @@ class _EventLines(Listener):
         self, study: Study, seed: int, recorded: int, current: Sequence[ComparisonResult]
     ) -> None:
         """Print the size of the study and its recorded trials."""
-        say(_format_start(study, seed, recorded))
+        text = find_mode_text(study)
+        line = f"{study.name}: {text.describe_size(study)}, seed {seed}"
+        levels = study.refused_levels.items()
+        left_out = {f"{name}={level}": why for name, own in levels for level, why in own.items()}
+        for label, reason in {**left_out, **study.left_out}.items():
+            line += f"\nleft out: {label}: {reason}"
+        say(f"{line}; {recorded} {text.measured} are recorded already" if recorded else line)
 
     def windows_planned(self, plan: PlanRow) -> None:
         """Print the windows, or why whole trials decide."""
@@ -253,16 +259,6 @@ class LiveProgress(_EventLines):
 
 def _format_status(progress: Progress) -> str:
     return f"{progress.status}; {_format_time_left(progress.seconds_left)}"
-
-
-def _format_start(study: Study, seed: int, recorded: int) -> str:
-    text = find_mode_text(study)
-    line = f"{study.name}: {text.describe_size(study)}, seed {seed}"
-    levels = study.refused_levels.items()
-    left_out = {f"{name}={level}": why for name, own in levels for level, why in own.items()}
-    for label, reason in {**left_out, **study.left_out}.items():
-        line += f"\nleft out: {label}: {reason}"
-    return f"{line}; {recorded} {text.measured} are recorded already" if recorded else line
 
 
 def _format_confirmation(labels: Mapping[str, Sequence[str]], blocks: int, recorded: int) -> str:

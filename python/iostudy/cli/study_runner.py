@@ -22,7 +22,6 @@ from iostudy.errors import IostudyError, TrialError
 from iostudy.execution.session import StudySession, prepare_confirmation, prepare_session
 from iostudy.execution.time_limit import NO_LIMIT, TimeLimit
 from iostudy.folders import make_output_folder, require_safe_folder
-from iostudy.ledger.given_up_workloads import GivenUpWorkload
 from iostudy.ledger.store import FILE_NAME
 from iostudy.ledger.studies import CONFIRMATION, read_given_up_workloads
 from iostudy.node.conditions import Callbacks, Conditions, Permission
@@ -86,7 +85,13 @@ def run_and_write_report(
     require_safe_folder(folder, insist=consent.unsafe_folders)
     write_report(folder)
     for own in read_given_up_workloads(folder):
-        raise _incomplete(own, folder)
+        raise TrialError(
+            f"every block of {own.workload}",
+            found=f"block {own.block}: {own.explanation}",
+            where=str(folder),
+            remedy="resume it with --resume on a quieter machine, or without limits (validity:); "
+            f"`iostudy report {shlex.quote(str(folder))}` shows what was measured",
+        )
     return final
 
 
@@ -224,16 +229,6 @@ def print_existing_report(
     """Write the report of a finished study, print its answer, and return its verdicts."""
     say(f"the study in {folder} is complete; this is its answer")
     return _print_verdicts(final, folder, form=form)
-
-
-def _incomplete(workload: GivenUpWorkload, folder: Path) -> TrialError:
-    return TrialError(
-        f"every block of {workload.workload}",
-        found=f"block {workload.block}: {workload.explanation}",
-        where=str(folder),
-        remedy="resume it with --resume on a quieter machine, or without limits (validity:); "
-        f"`iostudy report {shlex.quote(str(folder))}` shows what was measured",
-    )
 
 
 def _print_verdicts(

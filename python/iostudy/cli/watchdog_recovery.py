@@ -13,7 +13,7 @@ from pathlib import Path
 
 from iostudy.errors import NOT_RESTORED, IostudyError
 from iostudy.safe_path import open_regular
-from iostudy.settings.restored_value import RestoredValue, format_restored
+from iostudy.settings.restored_value import format_restored
 from iostudy.settings.transaction.recovery import Recovery, restore_stale
 from iostudy.settings.transaction.watchdog_reports import write_report
 from iostudy.visible import visible
@@ -31,7 +31,9 @@ def recover(journal: Path, output_folder: Path | None) -> int:
     directory, restored = journal.parent, []
     while True:
         recovery = restore_stale(directory)
-        restored += [f"restored: {each}" for each in format_restored(_values(recovery))]
+        restored += [
+            f"restored: {each}" for each in format_restored(recovery.undo_result.restored_values)
+        ]
         is_done = not journal.exists()
         if is_done or time.monotonic() > deadline:
             break
@@ -39,10 +41,6 @@ def recover(journal: Path, output_folder: Path | None) -> int:
     lines = [*restored, *(() if is_done else _open_ends(recovery))]
     _report(directory, output_folder, [visible(line) for line in lines])
     return 0 if is_done else NOT_RESTORED
-
-
-def _values(recovery: Recovery) -> Sequence[str | RestoredValue]:
-    return recovery.undo_result.restored_values
 
 
 def _open_ends(recovery: Recovery) -> list[str]:

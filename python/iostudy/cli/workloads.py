@@ -79,10 +79,6 @@ def _print_definition(definition: WorkloadDefinition) -> None:
     part_figures = definition.part_figures(example_options(definition))
     if part_figures:
         print_table(("  figure of a part", "unit", "meaning"), _rows(part_figures))
-    _print_example(definition)
-
-
-def _print_example(definition: WorkloadDefinition) -> None:
     print_table(("", ""), [("", "its first figure decides, unless a study names another")])
     print_text("".join(f"    {line}\n" for line in study_lines(definition).splitlines()))
     print_command(example_command(definition))

@@ -82,9 +82,8 @@ class Finding:
     def sentence(self) -> str:
         """The main sentence: ``The device sda was the bottleneck: busy 99 % ...``."""
         subject = self.limit.subject(self.of)
-        return _capitalize(
-            f"{subject} was the bottleneck: {self._figures} ({self.confidence} confidence)"
-        )
+        sentence = f"{subject} was the bottleneck: {self._figures} ({self.confidence} confidence)"
+        return sentence[0].upper() + sentence[1:]
 
     @property
     def further_sentence(self) -> str:
@@ -171,7 +170,3 @@ _ELSEWHERE = frozenset(
         Bottleneck.LOCK,
     }
 )
-
-
-def _capitalize(sentence: str) -> str:
-    return sentence[0].upper() + sentence[1:]

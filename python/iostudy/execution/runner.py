@@ -20,7 +20,6 @@ from iostudy.ledger.rows import TrialRow, TrialStatus
 from iostudy.ledger.store import Ledger
 from iostudy.node.protocol import BlockSession, Node
 from iostudy.results.comparisons import ComparisonResult
-from iostudy.study.combinations import Configuration
 from iostudy.study.mode import find_mode
 from iostudy.study.model import Study
 from iostudy.study.plan import Block
@@ -140,7 +139,7 @@ class Runner:
 
         A run that continues a study adds a limited number of blocks to each workload.
         """
-        given_up = self._given_up_labels()
+        given_up = frozenset(own.workload for own in self._given_up.load())
         if self._study.is_continued:
             most = self._study.further_blocks
             given_up |= {label for label, added in self._added.items() if added >= most}
@@ -150,9 +149,6 @@ class Runner:
     def _require_workloads(self) -> None:
         if failed := [own for own in self._given_up.load() if not own.disturbed]:
             raise _failed_workloads_error(failed, self._ledger)
-
-    def _given_up_labels(self) -> frozenset[str]:
-        return frozenset(own.workload for own in self._given_up.load())
 
     def _complete(self, block: Block) -> None:
         """Attempt the block until an attempt counts; give up its workload after the last one.
@@ -239,7 +235,16 @@ class Runner:
         self, session: BlockSession, block: Block, attempt: int, position: int, label: str
     ) -> TrialRow:
         configuration = self._schedule.configuration(label)
-        row = _started_row(block, attempt, position, configuration)
+        row = TrialRow(
+            id=0,
+            block=block.index,
+            attempt=attempt,
+            position=position,
+            workload=block.workload,
+            configuration=configuration.label,
+            status=TrialStatus.STARTED,
+            started_at=time.time(),
+        )
         for listener in self._listeners:
             listener.trial_began(row, len(block.order))
         limits, figures = self._study.validity, self._requests[block.workload].figures
@@ -258,21 +263,6 @@ class Runner:
     def _rows_of(self, block: Block) -> list[TrialRow]:
         wanted = (block.workload, block.index)
         return [row for row in self._rows if (row.workload, row.block) == wanted]
-
-
-def _started_row(
-    block: Block, attempt: int, position: int, configuration: Configuration
-) -> TrialRow:
-    return TrialRow(
-        id=0,
-        block=block.index,
-        attempt=attempt,
-        position=position,
-        workload=block.workload,
-        configuration=configuration.label,
-        status=TrialStatus.STARTED,
-        started_at=time.time(),
-    )
 
 
 def _data_seed(seed: int, block: Block, attempt: int) -> int:

@@ -134,7 +134,24 @@ def prepare_session(
     if not resume:
         refuse_existing_study(folder)
         return StudySession(adapted, folder, root, None)
-    recorded = _read_recorded(study, folder, root=root)
+    with open_ledger(folder) as ledger:
+        recorded = ledger.study()
+    if recorded.text != study.text:
+        raise LedgerError(
+            f"the output folder of this study ({study.name})",
+            found=f"it contains another study ({recorded.name}), or this one with a different text",
+            where=str(folder),
+            remedy="the study file cannot change after the start: resume with the original file, "
+            "or give another folder with --out",
+        )
+    if recorded.root != root:
+        began, now = ("as root", "without root") if recorded.root else ("without root", "as root")
+        raise UsageError(
+            "to resume the study as the same user",
+            found=f"it started {began}, and now runs {now}",
+            where=str(folder),
+            remedy="resume it as the same user, or start again in another folder",
+        )
     known = with_recorded_method(adapted, recorded)
     if further_blocks and not decision_rule(known).continuation.stages:
         raise UsageError(
@@ -196,28 +213,6 @@ def _refuse_others(
 
 def _lookup(value: Any, key: str) -> Any:
     return value.get(key) if isinstance(value, Mapping) else None
-
-
-def _read_recorded(study: Study, folder: Path, *, root: bool) -> StudyRow:
-    with open_ledger(folder) as ledger:
-        row = ledger.study()
-    if row.text != study.text:
-        raise LedgerError(
-            f"the output folder of this study ({study.name})",
-            found=f"it contains another study ({row.name}), or this one with a different text",
-            where=str(folder),
-            remedy="the study file cannot change after the start: resume with the original file, "
-            "or give another folder with --out",
-        )
-    if row.root != root:
-        began, now = ("as root", "without root") if row.root else ("without root", "as root")
-        raise UsageError(
-            "to resume the study as the same user",
-            found=f"it started {began}, and now runs {now}",
-            where=str(folder),
-            remedy="resume it as the same user, or start again in another folder",
-        )
-    return row
 
 
 def _with_levels(study: Study, node: Node, recorded: StudyRow | None) -> Study:

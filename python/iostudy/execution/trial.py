@@ -49,7 +49,25 @@ def run_trial(
     """
     row = replace(row, id=ledger.begin(row), status=TrialStatus.STARTED)
     try:
-        ended = _finished_row(row, session.trial(configuration), limits, figures, ledger)
+        result = session.trial(configuration)
+        summary = result.telemetry.summary
+        disturbance = explain_disturbance(result, limits)
+        failure = explain_unusable_figures(result.figures, figures)
+        status = TrialStatus.FAILED if failure else TrialStatus.FINISHED
+        ended = replace(
+            row,
+            status=TrialStatus.INVALID if disturbance else status,
+            reason=disturbance or failure,
+            figures=dict(result.figures),
+            settings=dict(result.settings),
+            devices=result.devices,
+            summary=replace(summary, machine={**summary.machine, **_foreign_figure(result)}),
+            phases=dict(result.phases),
+            notes=(*result.notes, *note_unchecked_limits(result, limits)),
+            latencies=dict(result.latencies),
+            parts=result.parts,
+            telemetry=write_samples(ledger.folder, row.id, result.telemetry.samples),
+        )
     except RestoreError as error:
         ledger.finish(_invalid_row(row, error))
         raise
@@ -65,29 +83,6 @@ def run_trial(
         raise
     ledger.finish(ended)
     return ended
-
-
-def _finished_row(
-    row: TrialRow, result: TrialResult, limits: Validity, figures: Sequence[Figure], ledger: Ledger
-) -> TrialRow:
-    summary = result.telemetry.summary
-    disturbance = explain_disturbance(result, limits)
-    failure = explain_unusable_figures(result.figures, figures)
-    status = TrialStatus.FAILED if failure else TrialStatus.FINISHED
-    return replace(
-        row,
-        status=TrialStatus.INVALID if disturbance else status,
-        reason=disturbance or failure,
-        figures=dict(result.figures),
-        settings=dict(result.settings),
-        devices=result.devices,
-        summary=replace(summary, machine={**summary.machine, **_foreign_figure(result)}),
-        phases=dict(result.phases),
-        notes=(*result.notes, *note_unchecked_limits(result, limits)),
-        latencies=dict(result.latencies),
-        parts=result.parts,
-        telemetry=write_samples(ledger.folder, row.id, result.telemetry.samples),
-    )
 
 
 def _foreign_figure(result: TrialResult) -> Figures:

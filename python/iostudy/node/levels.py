@@ -62,7 +62,7 @@ class Levels:
         """Bind the setting on these places, or below the target without any."""
         key = (name, tuple(on))
         if key not in self._bound:
-            self._bound[key] = places.bind(name, self._places(on))
+            self._bound[key] = places.bind(name, on or tuple(map(str, self.default_places)))
         return self._bound[key]
 
     def _requested_values(self, configuration: Configuration) -> dict[Setting, str]:
@@ -73,9 +73,6 @@ class Levels:
                 continue
             wanted |= dict.fromkeys(self.bind(name, on), value)
         return wanted
-
-    def _places(self, on: Sequence[str]) -> Sequence[str]:
-        return on or tuple(map(str, self.default_places))
 
 
 @dataclass(frozen=True)

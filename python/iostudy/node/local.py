@@ -91,7 +91,9 @@ class LocalNode:
             transaction = resources.enter_context(
                 Transaction(on_journal=self._callbacks.on_journal)
             )
-            self._mount(transaction)
+            if mounts := self._driver.prepare_mounts():
+                transaction.apply(*mounts)
+                self._prepare_storage()
             locks.enter_context(lock_places(self._used_paths(), self._conditions.factors))
             if scratch is not None:
                 scratch.make_disks(transaction)
@@ -121,12 +123,6 @@ class LocalNode:
         traceback: TracebackType | None,
     ) -> None:
         self._resources.__exit__(kind, error, traceback)
-
-    def _mount(self, transaction: Transaction) -> None:
-        """Mount what the study mounts, and check these directories as the others."""
-        if mounts := self._driver.prepare_mounts():
-            transaction.apply(*mounts)
-            self._prepare_storage()
 
     def _prepare_storage(self) -> ScratchStorage | None:
         """Prepare the scratch disks of the target, and check all directories of the study."""
@@ -217,8 +213,11 @@ class LocalNode:
 
     def circumstances(self) -> Mapping[str, Any]:
         """Return host, versions, and the target with the devices below it."""
+        request, service = self._conditions.service, self._site.service
+        named = [directory for directory in self._conditions.directories if directory.exists()]
+        own = self._target.compared.values() or [self._site.directory]
         return {
-            "host": dict(collect_inventory(self._mount_directories())),
+            "host": dict(collect_inventory([*own, *self._site.disks.values(), *named])),
             "versions": dict(read_versions()),
             "target": {
                 "description": self._conditions.describe_target(),
@@ -231,12 +230,8 @@ class LocalNode:
                 **({"members": self._members} if self._members else {}),
                 **({"disks": dict(names)} if (names := self._disk_names()) else {}),
             },
-            **self._service_facts(),
+            **({request.name: dict(service.facts())} if request and service else {}),
         }
-
-    def _service_facts(self) -> Mapping[str, Any]:
-        request, service = self._conditions.service, self._site.service
-        return {request.name: dict(service.facts())} if request and service else {}
 
     @contextmanager
     def block(
@@ -326,12 +321,6 @@ class LocalNode:
         )
         own = (*self._service_dirs(), *self._conditions.directories)
         return tuple(dict.fromkeys((*varied, *map(str, own))))
-
-    def _mount_directories(self) -> list[Path]:
-        """The directories with relevant mounts; missing ones are refused later."""
-        named = [directory for directory in self._conditions.directories if directory.exists()]
-        own = self._target.compared.values() or [self._site.directory]
-        return [*own, *self._site.disks.values(), *named]
 
     @property
     def _is_remote(self) -> bool:

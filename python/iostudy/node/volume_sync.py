@@ -37,7 +37,18 @@ def wait_for_sync(
     if volume.read_state().progress is None:
         return
     with transaction.apply_temporarily(*_full_speed()):
-        _wait(volume, tick, on_progress)
+        began = reported = time.monotonic()
+        while (state := volume.read_state()).progress is not None:
+            if not tick(0):
+                raise _unsynced(volume, "the study was ended", "resume the study")
+            now = time.monotonic()
+            if now - reported >= _REPORT_SECONDS:
+                reported = now
+                on_progress(_describe(state.progress, now - began))
+            time.sleep(_POLL_SECONDS)
+        # md makes a RAID 5 with a missing member and recovers it, so only the end shows faults.
+        if state.faults:
+            raise _unsynced(volume, "; ".join(state.faults), "replace the disk")
 
 
 def _full_speed() -> tuple[Change, ...]:
@@ -45,21 +56,6 @@ def _full_speed() -> tuple[Change, ...]:
     present = (name for name in _SPEED_LIMITS if (ROOT / "proc/sys/dev/raid" / name).exists())
     limits = [setting for name in present for setting in kinds.bind(f"sysctl.dev.raid.{name}", ".")]
     return kinds.prepare_changes(dict.fromkeys(limits, str(_FULL_SPEED_KB)))
-
-
-def _wait(volume: Volume, tick: Tick, on_progress: LineHandler) -> None:
-    began = reported = time.monotonic()
-    while (state := volume.read_state()).progress is not None:
-        if not tick(0):
-            raise _unsynced(volume, "the study was ended", "resume the study")
-        now = time.monotonic()
-        if now - reported >= _REPORT_SECONDS:
-            reported = now
-            on_progress(_describe(state.progress, now - began))
-        time.sleep(_POLL_SECONDS)
-    # md makes a RAID 5 with a missing member and recovers it, so only the end shows faults.
-    if state.faults:
-        raise _unsynced(volume, "; ".join(state.faults), "replace the disk")
 
 
 def _describe(progress: float, seconds: float) -> str:

@@ -65,7 +65,13 @@ def install(
             active = [text for artifact in (*changing, *idle) for text in _activate(artifact, host)]
         except CommandError as error:
             _restore_files(changing, host)
-            raise _activation_error(error) from error
+            raise SettingError(
+                "to activate the settings",
+                found=str(error),
+                where="--install",
+                remedy="all files are restored; fix what the tool names and try again. Settings "
+                "activated before the failure stay active until the next boot",
+            ) from error
     return (*written, *active)
 
 
@@ -79,24 +85,19 @@ def require_installable(rendered: PersistencePlan) -> None:
             remedy="resolve each of them; without --install the files are only printed",
         )
     for artifact in rendered.artifacts:
-        _require_own_file(artifact)
+        if artifact.path != fstab.FILE and artifact.before and MARK not in artifact.before:
+            raise UsageError(
+                f"to write {artifact.path}",
+                found="a file that is not iostudy's",
+                where=str(artifact.path),
+                remedy="rename or remove it",
+            )
     if os.geteuid() != 0:
         raise UsageError(
             "to write the configuration of this host",
             found="not root",
             where="--install",
             remedy="run it as root; without --install the files are only printed",
-        )
-
-
-def _require_own_file(artifact: Artifact) -> None:
-    """A file of another author under one of iostudy's names stays."""
-    if artifact.path != fstab.FILE and artifact.before and MARK not in artifact.before:
-        raise UsageError(
-            f"to write {artifact.path}",
-            found="a file that is not iostudy's",
-            where=str(artifact.path),
-            remedy="rename or remove it",
         )
 
 
@@ -194,16 +195,6 @@ def _activate(artifact: Artifact, host: TargetHost) -> tuple[str, ...]:
         host.run(*activation.command)
     _verify_active(artifact.expected, host)
     return tuple(f"done: {' '.join(a.command)}" for a in artifact.activations)
-
-
-def _activation_error(error: CommandError) -> SettingError:
-    return SettingError(
-        "to activate the settings",
-        found=str(error),
-        where="--install",
-        remedy="all files are restored; fix what the tool names and try again. Settings activated "
-        "before the failure stay active until the next boot",
-    )
 
 
 def _verify_active(expected: Iterable[Expected], host: TargetHost) -> None:

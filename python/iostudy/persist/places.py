@@ -127,19 +127,15 @@ def read_committed_settings(directory: Path | None = None) -> tuple[CommittedSet
     for path in reversed(journal_paths(directory or state_directory())):
         contents = read_journal(path)
         if contents.committed and contents.lost_lines:
-            raise _incomplete(path, contents)
+            raise RestoreError(
+                "all settings that `iostudy set` holds",
+                found=contents.lost_lines,
+                where=str(path),
+                remedy="`iostudy restore` undoes what the other lines hold; set all of it again",
+            )
         if contents.committed:
             found |= {(h.name, h.device, h.mount_point): h for h in _held(contents)}
     return tuple(found.values())
-
-
-def _incomplete(path: Path, contents: JournalContents) -> RestoreError:
-    return RestoreError(
-        "all settings that `iostudy set` holds",
-        found=contents.lost_lines,
-        where=str(path),
-        remedy="`iostudy restore` undoes what the other lines hold; set all of it again",
-    )
 
 
 def _held(contents: JournalContents) -> Iterator[CommittedSetting]:

@@ -52,13 +52,17 @@ def plan(kept: Sequence[PersistedSetting], origin: str, root: Path = ROOT) -> Pe
         return PersistencePlan(unsupported=unkept)
     folder = _NEW_FOLDER if dropins.resolve_path(_NEW_FOLDER, root).is_dir() else _FOLDER
     path = folder / PROFILE / "tuned.conf"
-    written = text(left, origin, _included(path, root))
+    included = _included(path, root)
+    written = text(left, origin, included)
     later = f"TuneD is not installed; once it is, `tuned-adm profile {PROFILE}` activates it"
     active = Activation(("tuned-adm", "profile", PROFILE), _COMMAND, later)
+    command = f"tuned-adm profile {included.replace(',', ' ')}" if included else "tuned-adm off"
+    if (dropins.read_text(_MODE, root) or "").strip() == "auto":
+        command = "tuned-adm auto_profile"
     return PersistencePlan(
         artifacts=(dropins.build_artifact(path, written, root, (active,)),),
         unsupported=unkept,
-        notes=(_revert_command(_included(path, root), root),),
+        notes=(f"to take the profile {PROFILE} back: `{command}`, then remove it",),
     )
 
 
@@ -95,14 +99,7 @@ def _reason(setting: PersistedSetting) -> str:
         return ""
     if setting.name not in _DISK_SETTINGS:
         return "TuneD has no option for it that matches a device by identity instead of name"
-    return _reason_of_disk(setting.disk)
-
-
-def _exclude_others(setting: PersistedSetting) -> str:
-    return f"use --format {'udev' if setting.name.startswith('block.') else 'sysctl'}"
-
-
-def _reason_of_disk(disk: InventoryDisk | None) -> str:
+    disk = setting.disk
     if disk is None:
         return "it is not known on which disk"
     if disk.exclusion_reason:
@@ -114,6 +111,10 @@ def _reason_of_disk(disk: InventoryDisk | None) -> str:
             f"TuneD tunes disks of SCSI, NVMe, virtio and Xen only, and this is one of {disk.bus}"
         )
     return "" if _regex(disk) else "the disk has no WWID or serial number that udev knows too"
+
+
+def _exclude_others(setting: PersistedSetting) -> str:
+    return f"use --format {'udev' if setting.name.startswith('block.') else 'sysctl'}"
 
 
 def _regex(disk: InventoryDisk) -> str:
@@ -132,14 +133,6 @@ def _regex(disk: InventoryDisk) -> str:
         return ""
     pattern = re.sub(r"[.*+^|\\\[\]{}]", r"\\\g<0>", known)
     return "" if _SPECIAL.search(pattern.replace("=", "", 1)) else f"^{pattern}$"
-
-
-def _revert_command(included: str, root: Path) -> str:
-    """Describe how to leave the profile before its file is removed."""
-    command = f"tuned-adm profile {included.replace(',', ' ')}" if included else "tuned-adm off"
-    if (dropins.read_text(_MODE, root) or "").strip() == "auto":
-        command = "tuned-adm auto_profile"
-    return f"to take the profile {PROFILE} back: `{command}`, then remove it"
 
 
 def _included(path: Path, root: Path) -> str:

@@ -12,7 +12,7 @@ Documentation/admin-guide/device-mapper (the creator of a volume sets its UUID).
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -246,25 +246,20 @@ def _part(
     unkept = tuple(
         UnsupportedSetting(k.text, why, _MANUAL_REMEDY) for k, why in trouble.items() if why
     )
+    obstacles = trouble.values()
+    by_name = match is DiskMatch.SERIAL and pattern.rule.startswith("KERNEL")
+    zoned = _ZONED_REASON in obstacles
     return DiskRules(
         (disk,),
         pattern,
-        _comments(pattern, match, trouble.values()),
+        (
+            *((f"# No scheduler: {_ZONED_REASON}.",) if zoned else ()),
+            *((_NAME_WARNING,) if by_name else ()),
+        ),
         tuple(_rule(setting, scheduler, match) for setting in written),
         written,
         unkept,
         _names_here(disk, match, present),
-    )
-
-
-def _comments(
-    pattern: DiskPattern, match: DiskMatch, obstacles: Collection[str]
-) -> tuple[str, ...]:
-    by_name = match is DiskMatch.SERIAL and pattern.rule.startswith("KERNEL")
-    zoned = _ZONED_REASON in obstacles
-    return (
-        *((f"# No scheduler: {_ZONED_REASON}.",) if zoned else ()),
-        *((_NAME_WARNING,) if by_name else ()),
     )
 
 

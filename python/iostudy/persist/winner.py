@@ -16,7 +16,6 @@ from iostudy.ledger.studies import NODES, find_verdict_folder, open_ledger, read
 from iostudy.ledger.windows import WindowRecord
 from iostudy.persist import places
 from iostudy.persist.request import PersistRequest
-from iostudy.plugins import Mode
 from iostudy.results import recommendation as rule
 from iostudy.results.comparisons import (
     ComparisonResult,
@@ -44,20 +43,41 @@ def select_settings(folder: Path, label: str | None, on: Sequence[str]) -> Persi
         row, trials, study = ledger.study(), ledger.rows(), read_study(ledger)
         measured = measured_rows(study, WindowRecord(ledger).rows(), ledger.rows())
     if study.target.predicts:
-        raise _prediction_error(study)
+        raise UsageError(
+            "a study that measured a host",
+            found="predictions of a simulation",
+            where=study.name,
+            remedy="compare these settings on your host with `iostudy run`, then keep the winner",
+        )
     if NODES in row.circumstances:
-        raise _nodes_error(study, row)
+        raise UsageError(
+            "a study of one host, with places known here",
+            found=f"one of {len(row.circumstances[NODES])} nodes together",
+            where=study.name,
+            remedy="set the levels on every node with your own tools; the report lists them",
+        )
     mode = find_mode(study)
     compares = mode.compares_configurations
     if label:
         if label in study.bounds:
-            raise _bound_error(study, label)
+            raise UsageError(
+                "a configuration that one may keep",
+                found=f"{label}, a bound: it shows what is possible, and is not for production",
+                where=f"the study {study.name}",
+                remedy=f"give one of: {'; '.join(own.label for own in study.choices())}",
+            )
         compared = compare_configurations(study, measured) if compares else ()
         configuration = find_configuration(study, label)
         choice = _build_request(study, configuration, row, trials, on)
         return _with_provenance(choice, study, row, configuration, compared)
     if not compares:
-        raise _no_comparison_error(study, mode)
+        raise UsageError(
+            "the winner of a study that compares configurations",
+            found=f"{mode}, which compares no two of its runs",
+            where=f"the study {study.name}",
+            remedy=f"{mode.instead} and keep that one's winner, or choose a run yourself with "
+            "--configuration LABEL",
+        )
     compared = compare_configurations(study, measured)
     configuration = find_winner(study, compared)
     choice = _build_request(study, configuration, row, trials, on)
@@ -94,10 +114,22 @@ def find_configuration(study: Study, label: str) -> Configuration:
 def find_winner(study: Study, compared: Sequence[ComparisonResult]) -> Configuration:
     """Return the winner of a finished study; UsageError without one or if it may still change."""
     if any(rule.is_undecided(study, result) for result in exclude_bounds(compared)):
-        raise _unfinished_error(study)
+        raise UsageError(
+            "the winner of a finished study",
+            found="comparisons that another block may still decide",
+            where=f"the study {study.name}",
+            remedy="resume with `iostudy run --resume`, or choose one with --configuration LABEL",
+        )
     label = rule.recommend(study, compared)
     if label is None:
-        raise _no_winner_error(study)
+        raise UsageError(
+            "a configuration that meets the goal: better than the baseline on a workload, and not "
+            "worse on the others",
+            found="none was shown to",
+            where=f"the verdicts of the study {study.name}",
+            remedy="read its report; --configuration LABEL keeps one that you choose: "
+            + "; ".join(configuration.label for configuration in study.choices()),
+        )
     return find_configuration(study, label)
 
 
@@ -141,79 +173,18 @@ def _build_request(
         )
     )
     if not kept:
-        raise _no_settings_error(study, configuration)
+        raise UsageError(
+            "a configuration that changes a setting of the host",
+            found=f"{configuration.label} leaves all of them as they were",
+            where=f"the study {study.name}",
+            remedy="there is nothing to keep; name another one with --configuration",
+        )
     origin = f"configuration {configuration.label} of the study {study.name}"
     notes = tuple(
         f"not kept: {name}={value} is an option of the workload: set it in your own programs"
         for name, value in configuration.options.items()
     )
     return PersistRequest(origin, kept, notes)
-
-
-def _prediction_error(study: Study) -> UsageError:
-    return UsageError(
-        "a study that measured a host",
-        found="predictions of a simulation",
-        where=study.name,
-        remedy="compare these settings on your host with `iostudy run`, then keep the winner",
-    )
-
-
-def _nodes_error(study: Study, row: StudyRow) -> UsageError:
-    return UsageError(
-        "a study of one host, with places known here",
-        found=f"one of {len(row.circumstances[NODES])} nodes together",
-        where=study.name,
-        remedy="set the levels on every node with your own tools; the report lists them",
-    )
-
-
-def _bound_error(study: Study, label: str) -> UsageError:
-    return UsageError(
-        "a configuration that one may keep",
-        found=f"{label}, a bound: it shows what is possible, and is not for production",
-        where=f"the study {study.name}",
-        remedy=f"give one of: {'; '.join(own.label for own in study.choices())}",
-    )
-
-
-def _no_comparison_error(study: Study, mode: Mode) -> UsageError:
-    return UsageError(
-        "the winner of a study that compares configurations",
-        found=f"{mode}, which compares no two of its runs",
-        where=f"the study {study.name}",
-        remedy=f"{mode.instead} and keep that one's winner, or choose a run yourself with "
-        "--configuration LABEL",
-    )
-
-
-def _unfinished_error(study: Study) -> UsageError:
-    return UsageError(
-        "the winner of a finished study",
-        found="comparisons that another block may still decide",
-        where=f"the study {study.name}",
-        remedy="resume with `iostudy run --resume`, or choose one with --configuration LABEL",
-    )
-
-
-def _no_winner_error(study: Study) -> UsageError:
-    return UsageError(
-        "a configuration that meets the goal: better than the baseline on a workload, and not "
-        "worse on the others",
-        found="none was shown to",
-        where=f"the verdicts of the study {study.name}",
-        remedy="read its report; --configuration LABEL keeps one that you choose: "
-        + "; ".join(configuration.label for configuration in study.choices()),
-    )
-
-
-def _no_settings_error(study: Study, configuration: Configuration) -> UsageError:
-    return UsageError(
-        "a configuration that changes a setting of the host",
-        found=f"{configuration.label} leaves all of them as they were",
-        where=f"the study {study.name}",
-        remedy="there is nothing to keep; name another one with --configuration",
-    )
 
 
 def describe_provenance(

@@ -184,7 +184,12 @@ class AttributeChange:
         before = {name: value for name, value in found.items() if value is not None}
         for attribute in after.keys() - before.keys():
             if not _is_created_by(owner, attribute, before, after):
-                raise _absent_error(owner, attribute, settings or {})
+                raise SettingError(
+                    f"to set {_setting_name(attribute, settings or {})} of {owner.name}",
+                    found="the setting is absent here now, or read-only",
+                    where=owner.location(attribute),
+                    remedy="leave it out here, or see `iostudy settings` for its conditions",
+                )
         return cls(owner, before, after, settings or {})
 
     @classmethod
@@ -430,13 +435,4 @@ def _is_created_by(
         for name, value in after.items()
         if before.get(name) != value
         for glob in owner.side_effects.get(name, ())
-    )
-
-
-def _absent_error(owner: Attributes, attribute: str, settings: Collection[str]) -> SettingError:
-    return SettingError(
-        f"to set {_setting_name(attribute, settings)} of {owner.name}",
-        found="the setting is absent here now, or read-only",
-        where=owner.location(attribute),
-        remedy="leave it out here, or see `iostudy settings` for its conditions",
     )

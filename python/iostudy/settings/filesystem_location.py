@@ -15,7 +15,7 @@ from typing import Self
 
 from iostudy.errors import OutOfReachError
 from iostudy.host.files import ROOT
-from iostudy.host.mounts import Mount, find_mount
+from iostudy.host.mounts import find_mount
 from iostudy.settings.change import Record
 from iostudy.settings.identity import boot_id
 from iostudy.storage_kind import StorageKind, find_storage_kind
@@ -57,7 +57,7 @@ class FilesystemLocation:
             device=mount.device,
             filesystem=mount.filesystem,
             source=mount.source,
-            inside=_inside(mount, real),
+            inside=str(Path(mount.root) / real.relative_to(mount.point)),
             boot=boot_id(),
         )
 
@@ -86,7 +86,7 @@ class FilesystemLocation:
 
         Call it before a missing folder counts as removed. ``wanted`` is for the error.
         """
-        if self._is_gone():
+        if self.filesystem in _IN_MEMORY and self.boot != boot_id():
             return
         now = FilesystemLocation.find(folder)
         if now is not None and self._is_same(now):
@@ -100,9 +100,6 @@ class FilesystemLocation:
             remedy="mount it there, or enter the mount namespace that has it (nsenter), then "
             "`iostudy restore`; if it is gone for good, `iostudy restore --accept` forgets it",
         )
-
-    def _is_gone(self) -> bool:
-        return self.filesystem in _IN_MEMORY and self.boot != boot_id()
 
     @property
     def _is_served(self) -> bool:
@@ -118,10 +115,6 @@ class FilesystemLocation:
         if self.boot != other.boot or self._is_served:
             return self.source == other.source
         return (self.device, self.fsid) == (other.device, other.fsid)
-
-
-def _inside(mount: Mount, path: Path) -> str:
-    return str(Path(mount.root) / path.relative_to(mount.point))
 
 
 _GET_UUID = 0x80111500

@@ -69,7 +69,7 @@ class DeviceIdentity:
         now = DeviceIdentity.from_device(device)
         if self.diskseq is not None:
             return now.node == self.node
-        if _is_free_loop(device):
+        if device.number.startswith(_LOOP_MAJOR) and device.backing_file is None:
             now = replace(now, unique=self.unique)
         return now == self
 
@@ -206,10 +206,6 @@ class DiskIdentity:
         """Return an identifier that survives a reboot; the name only if there is no other."""
         size = units.format_size(self.size_bytes)
         return ", ".join(filter(None, (self.unique or self.name, self.part, self.model, size)))
-
-
-def _is_free_loop(device: BlockDevice) -> bool:
-    return device.number.startswith(_LOOP_MAJOR) and device.backing_file is None
 
 
 def _unique(device: BlockDevice) -> str:

@@ -42,9 +42,19 @@ def parse_factor(name: str, given: Any, models: Sequence[type[BaseModel]]) -> Fa
     """
     levels, on = _levels_and_places(given)
     if name == DIRECTORY_FACTOR:
-        return _directory(levels, on)
+        if on:
+            raise ValueError("its levels are places themselves; leave on out")
+        if levels == OFFERED:
+            raise _nothing_offered(DIRECTORY_FACTOR)
+        found = _levels(levels, scalar_text)
+        return Factor(DIRECTORY_FACTOR, FactorKind.DIRECTORY, found, hard_to_change=True)
     if name in _option_names():
-        return _option(name, levels, on, models)
+        if on:
+            raise ValueError("an option of the workloads has no place of its own; leave on out")
+        if levels == OFFERED:
+            raise _nothing_offered(name)
+        parse = _build_option_parser(name.removeprefix(OPTION_PREFIX), models)
+        return Factor(name, FactorKind.WORKLOAD_OPTION, _levels(levels, parse))
     try:
         definition = settings.get(name)
     except KeyError:
@@ -52,7 +62,20 @@ def parse_factor(name: str, given: Any, models: Sequence[type[BaseModel]]) -> Fa
         unknown = UnknownNameError("factor", name, factor_names())
         unknown.allowed += f", {HOW_TO_DECLARE}"
         raise (ValueError(reason) if reason else unknown) from None
-    return _setting(definition, levels, on)
+    if on and not definition.reach.needs_place:
+        raise ValueError(f"it concerns {definition.reach}, which has no place; leave on out")
+    offered = levels == OFFERED
+    if offered and (not definition.choices or definition.reach is Reach.CLUSTER):
+        raise _nothing_offered(definition.name)
+    return Factor(
+        definition.name,
+        FactorKind.SETTING,
+        () if offered else _levels(levels, _build_setting_parser(definition)),
+        offered=offered,
+        on=on,
+        condition=definition.condition,
+        hard_to_change=definition.cost is Cost.FORMAT,
+    )
 
 
 def canonical_value(name: str, text: str, models: Sequence[type[BaseModel]]) -> str:
@@ -97,43 +120,6 @@ def _places(given: Any) -> tuple[str, ...]:
     if twice:
         raise ValueError(f"on names {', '.join(twice)} twice")
     return places
-
-
-def _directory(levels: Any, on: tuple[str, ...]) -> Factor:
-    if on:
-        raise ValueError("its levels are places themselves; leave on out")
-    if levels == OFFERED:
-        raise _nothing_offered(DIRECTORY_FACTOR)
-    found = _levels(levels, scalar_text)
-    return Factor(DIRECTORY_FACTOR, FactorKind.DIRECTORY, found, hard_to_change=True)
-
-
-def _option(
-    name: str, levels: Any, on: tuple[str, ...], models: Sequence[type[BaseModel]]
-) -> Factor:
-    if on:
-        raise ValueError("an option of the workloads has no place of its own; leave on out")
-    if levels == OFFERED:
-        raise _nothing_offered(name)
-    parse = _build_option_parser(name.removeprefix(OPTION_PREFIX), models)
-    return Factor(name, FactorKind.WORKLOAD_OPTION, _levels(levels, parse))
-
-
-def _setting(definition: SettingDefinition, levels: Any, on: tuple[str, ...]) -> Factor:
-    if on and not definition.reach.needs_place:
-        raise ValueError(f"it concerns {definition.reach}, which has no place; leave on out")
-    offered = levels == OFFERED
-    if offered and (not definition.choices or definition.reach is Reach.CLUSTER):
-        raise _nothing_offered(definition.name)
-    return Factor(
-        definition.name,
-        FactorKind.SETTING,
-        () if offered else _levels(levels, _build_setting_parser(definition)),
-        offered=offered,
-        on=on,
-        condition=definition.condition,
-        hard_to_change=definition.cost is Cost.FORMAT,
-    )
 
 
 def _nothing_offered(name: str) -> ValueError:

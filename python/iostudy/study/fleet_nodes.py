@@ -158,7 +158,12 @@ class NodesSection(StudySection):
 
     def nodes(self) -> FleetNodes:
         """The section as the study's value; ValueError for keys that do not go together."""
-        origins = self._origins()
+        limit = tuple(self.limit or ())
+        origins = [
+            *([SshHosts(tuple(self.ssh))] if self.ssh else []),
+            *([InventoryHosts(Path(self.inventory), limit)] if self.inventory else []),
+            *([self.slurm] if self.slurm else []),
+        ]
         if len(origins) != 1:
             raise ValueError(
                 "give one of ssh: [node01, node02], inventory: FILE and slurm: {nodes: 4}"
@@ -167,14 +172,6 @@ class NodesSection(StudySection):
         if self.limit and not isinstance(origin, InventoryHosts):
             raise ValueError("limit selects hosts of an inventory; leave it out")
         return FleetNodes(origin, self.python, self.sudo)
-
-    def _origins(self) -> list[NodeOrigin]:
-        limit = tuple(self.limit or ())
-        return [
-            *([SshHosts(tuple(self.ssh))] if self.ssh else []),
-            *([InventoryHosts(Path(self.inventory), limit)] if self.inventory else []),
-            *([self.slurm] if self.slurm else []),
-        ]
 
 
 NodesValue = Annotated[

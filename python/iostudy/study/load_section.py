@@ -12,7 +12,7 @@ from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
-from pydantic import BaseModel, ValidationError
+from pydantic import ValidationError
 
 from iostudy.study.factors import OPTION_PREFIX
 from iostudy.study.model import Load, WorkloadRequest
@@ -41,7 +41,7 @@ def parse_load(
     values = collector.source.values
     name, levels = next(iter(file.load.items()))
     path, option = (*KEY_PATH, name), str(name).removeprefix(OPTION_PREFIX)
-    having = [request for request in requests if name == NODES or _has_option(request, option)]
+    having = [request for request in requests if name == NODES or option in _fields(request)]
     if (name != NODES and not str(name).startswith(OPTION_PREFIX)) or not having:
         if len(requests) == len(file.workloads or ()):  # else one that is wrong may have it
             options = sorted({OPTION_PREFIX + field for r in requests for field in _fields(r)})
@@ -58,10 +58,6 @@ def parse_load(
 
 def _fields(request: WorkloadRequest) -> Iterator[str]:
     return iter(type(request.options).model_fields)
-
-
-def _has_option(request: WorkloadRequest, option: str) -> bool:
-    return option in _fields(request)
 
 
 def _refuse_elsewhere(collector: ProblemCollector, values: Mapping[str, Any], name: str) -> None:
@@ -109,30 +105,22 @@ def _apply_level(request: WorkloadRequest, name: str, text: str) -> WorkloadRequ
     The text of the level is as the study file has it.
     """
     if name == NODES:
-        return _on_nodes(request, text)
+        if not text.isdecimal() or int(text) < 1:
+            raise ValueError("a number of nodes is a whole number above 0")
+        return replace(_at_load(request, NODES_OPTION, int(text), text), node_count=int(text))
     option = name.removeprefix(OPTION_PREFIX)
     try:
         options = replace_options(request.options, {option: text})
     except ValidationError as error:
         raise ValueError(f"{request.label}: {format_reason(error.errors()[0])}") from error
-    return _at_load(replace(request, options=options), option, _number(options, option), text)
-
-
-def _on_nodes(request: WorkloadRequest, text: str) -> WorkloadRequest:
-    if not text.isdecimal() or int(text) < 1:
-        raise ValueError("a number of nodes is a whole number above 0")
-    return replace(_at_load(request, NODES_OPTION, int(text), text), node_count=int(text))
-
-
-def _at_load(request: WorkloadRequest, option: str, level: float, text: str) -> WorkloadRequest:
-    load = Load(curve=request.label, option=option, level=level, text=text)
-    return replace(request, label=parse_label(f"{request.label} at {option}={text}"), load=load)
-
-
-def _number(options: BaseModel, option: str) -> float:
     level = getattr(options, option)
     if isinstance(level, bool) or not isinstance(level, int | float):
         raise ValueError("a load is an option that counts or measures something")
     if not (math.isfinite(level) and level > 0):
         raise ValueError("a load is a number above 0")
-    return float(level)
+    return _at_load(replace(request, options=options), option, float(level), text)
+
+
+def _at_load(request: WorkloadRequest, option: str, level: float, text: str) -> WorkloadRequest:
+    load = Load(curve=request.label, option=option, level=level, text=text)
+    return replace(request, label=parse_label(f"{request.label} at {option}={text}"), load=load)

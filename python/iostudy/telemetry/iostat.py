@@ -69,7 +69,17 @@ def compute_iostat_figures(moved: Mapping[str, float], seconds: float) -> dict[s
     """
     figures: dict[str, float] = {}
     for operation in _OPERATIONS:
-        figures |= _operation_figures(operation, moved, seconds)
+        letter = operation.letter
+        requests, merged = moved[operation.requests], moved[operation.merged]
+        kilobytes = moved[operation.sectors] * _KB_PER_SECTOR
+        figures |= {
+            f"{letter}/s": requests / seconds,
+            f"{letter}kB/s": kilobytes / seconds,
+            f"{letter}rqm/s": merged / seconds,
+            f"%{letter}rqm": 100 * _share(merged, requests + merged),
+            f"{letter}_await": _share(moved[operation.milliseconds], requests),
+            f"{letter}areq-sz": _share(kilobytes, requests),
+        }
     return figures | {
         "f/s": moved["flushes"] / seconds,
         "f_await": _share(moved["flush_ms"], moved["flushes"]),
@@ -102,22 +112,6 @@ def compute_old_figures(figures: Figures) -> dict[str, float]:
         "avgqu-sz": figures["aqu-sz"],
         "await": _share(waited, requests),
         "svctm": _share(busy_ms, requests),
-    }
-
-
-def _operation_figures(
-    operation: _Operation, moved: Mapping[str, float], seconds: float
-) -> dict[str, float]:
-    letter = operation.letter
-    requests, merged = moved[operation.requests], moved[operation.merged]
-    kilobytes = moved[operation.sectors] * _KB_PER_SECTOR
-    return {
-        f"{letter}/s": requests / seconds,
-        f"{letter}kB/s": kilobytes / seconds,
-        f"{letter}rqm/s": merged / seconds,
-        f"%{letter}rqm": 100 * _share(merged, requests + merged),
-        f"{letter}_await": _share(moved[operation.milliseconds], requests),
-        f"{letter}areq-sz": _share(kilobytes, requests),
     }
 
 

@@ -264,7 +264,12 @@ class Mix(Workload):
         if self.repeats:
             own |= {f"{m.label}.{ROUNDS}": float(len(counted[m.label])) for m in self.members[1:]}
         moved, notes = self._moved(players)
-        notes += tuple(_without_figures(label) for label, rounds in counted.items() if not rounds)
+        notes += tuple(
+            f"{label}: no round of it came to its end before the first workload did, so it has no "
+            "figures; give it less to do in a round, or the first one more"
+            for label, rounds in counted.items()
+            if not rounds
+        )
         return replace(
             combined, figures={**combined.figures, **own, **moved}, notes=combined.notes + notes
         )
@@ -279,13 +284,6 @@ class Mix(Workload):
             who = ", ".join(unknown)
             return {}, (f"foreign I/O is not judged: what {who} moved in all is not known",)
         return {BYTES: math.fsum(known for known in moved.values() if known is not None)}, ()
-
-
-def _without_figures(label: str) -> str:
-    return (
-        f"{label}: no round of it came to its end before the first workload did, so it has no "
-        "figures; give it less to do in a round, or the first one more"
-    )
 
 
 def _figures(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
@@ -132,22 +132,16 @@ def _run_trial(
             raise error
         with node.block(trial_request, draw_seed()) as session:
             result = session.trial(alone)
-        return result, _diagnose(trial_request, result, node.circumstances())
-
-
-def _diagnose(
-    trial_request: WorkloadRequest, result: TrialResult, circumstances: Mapping[str, Any]
-) -> Diagnosis:
-    summary = result.telemetry.summary
-    context = build_trial_context(
-        circumstances,
-        result.devices,
-        trial_request.name,
-        trial_request.options,
-        collect_operating_points([summary]),
-        result.figures,
-    )
-    return diagnose(summary, context)
+        summary = result.telemetry.summary
+        context = build_trial_context(
+            node.circumstances(),
+            result.devices,
+            trial_request.name,
+            trial_request.options,
+            collect_operating_points([summary]),
+            result.figures,
+        )
+        return result, diagnose(summary, context)
 
 
 _BRACKETS = ("[", "{")

@@ -15,7 +15,7 @@ from collections.abc import Iterator
 
 from iostudy.diagnosis.bottleneck import Bottleneck, Finding
 from iostudy.diagnosis.context import DiagnosisContext, OperatingPoint, SerialUsage
-from iostudy.diagnosis.demand import Demand, compute_demand, count_queued_requests
+from iostudy.diagnosis.demand import compute_demand, count_queued_requests
 from iostudy.diagnosis.evidence import (
     ELASTICITY,
     MOSTLY_IDLE,
@@ -51,19 +51,15 @@ def find_low_concurrency(summary: TelemetrySummary, context: DiagnosisContext) -
     waits, spare = ELASTICITY.grade(share), _find_spare_capacity(summary, context)
     if waits and spare:
         confidence, evidence = spare
+        says = f"{format_number(inside)} of {format_number(demand.concurrency)} concurrent requests"
+        says += " waited for the device"
         yield Finding(
             Bottleneck.CONCURRENCY,
             "",
             share,
             lowest_confidence(waits, confidence),
-            (_describe_waiting(demand, inside), *evidence),
+            (Evidence("aqu-sz", "", inside, "requests", says), *evidence),
         )
-
-
-def _describe_waiting(demand: Demand, inside: float) -> Evidence:
-    says = f"{format_number(inside)} of {format_number(demand.concurrency)} concurrent requests"
-    says += " waited for the device"
-    return Evidence("aqu-sz", "", inside, "requests", says)
 
 
 def _find_spare_capacity(
@@ -99,24 +95,18 @@ def find_serial_resources(
 ) -> Iterator[Finding]:
     """Find each serial resource that operations waited for while it was in use."""
     for resource in context.serial:
-        yield from _find_waits(resource, summary, context)
-
-
-def _find_waits(
-    resource: SerialUsage, summary: TelemetrySummary, context: DiagnosisContext
-) -> Iterator[Finding]:
-    # While it was not in use, operations waited for something else, such as a CPU.
-    held = resource.waited if resource.used is None else min(resource.waited, resource.used)
-    if confidence := ELASTICITY.grade(held):
-        known = Confidence.MEDIUM if resource.used is None else Confidence.HIGH
-        yield Finding(
-            Bottleneck.LOG if resource.stores else Bottleneck.LOCK,
-            resource.name,
-            held,
-            lowest_confidence(confidence, known),
-            tuple(_describe_waits(resource, summary, context)),
-            explains=(Bottleneck.CONCURRENCY,),
-        )
+        # While it was not in use, operations waited for something else, such as a CPU.
+        held = resource.waited if resource.used is None else min(resource.waited, resource.used)
+        if confidence := ELASTICITY.grade(held):
+            known = Confidence.MEDIUM if resource.used is None else Confidence.HIGH
+            yield Finding(
+                Bottleneck.LOG if resource.stores else Bottleneck.LOCK,
+                resource.name,
+                held,
+                lowest_confidence(confidence, known),
+                tuple(_describe_waits(resource, summary, context)),
+                explains=(Bottleneck.CONCURRENCY,),
+            )
 
 
 def _describe_waits(

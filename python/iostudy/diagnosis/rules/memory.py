@@ -64,7 +64,7 @@ def find_memory_stalls(summary: TelemetrySummary, context: DiagnosisContext) -> 
             held.value if held else None,
             lowest_confidence(confidence, _grade_attribution(machine)),
             evidence,
-            explains=_find_consequences(machine),
+            explains=(Bottleneck.DEVICE,) if SWAPPED.grade(_maximum(machine, _IO)) else (),
         )
 
 
@@ -86,11 +86,6 @@ def _grade_attribution(machine: Figures) -> Confidence:
         return Confidence.HIGH
     own = SWAPPED.grade(_maximum(machine, _WORKLOAD))
     return Confidence.MEDIUM if own else Confidence.LOW
-
-
-def _find_consequences(machine: Figures) -> tuple[Bottleneck, ...]:
-    """Return the bottlenecks that it explains."""
-    return (Bottleneck.DEVICE,) if SWAPPED.grade(_maximum(machine, _IO)) else ()
 
 
 def _maximum(machine: Figures, figures: tuple[str, ...]) -> float:

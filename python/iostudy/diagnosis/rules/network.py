@@ -86,7 +86,20 @@ def find_slow_nfs_servers(
     """Find the server of a mount if several requests were outstanding all the time."""
     for mount in context.nfs_mounts:
         if figures := summary.nfs.get(mount):
-            yield from _find_backlog(mount, figures, _highest_confidence(figures, summary))
+            highest = _highest_confidence(figures, summary)
+            waiting = count_outstanding(figures)
+            if confidence := OUTSTANDING.grade(waiting):
+                says = f"{format_number(waiting)} requests outstanding at once"
+                at_once = Evidence("ops/s x exe", mount, waiting, "requests", says)
+                evidence = (at_once, *_describe_waits(figures, mount))
+                yield Finding(
+                    Bottleneck.NFS,
+                    mount,
+                    100.0,
+                    lowest_confidence(confidence, highest),
+                    evidence,
+                    explains=(Bottleneck.LOG, Bottleneck.CONCURRENCY),
+                )
 
 
 def is_network_speed_known(summary: TelemetrySummary) -> bool:
@@ -104,22 +117,6 @@ def _highest_confidence(figures: Figures, summary: TelemetrySummary) -> Confiden
     at_server = count_outstanding(figures, "rtt") >= count_outstanding(figures) / 2
     is_certain = at_server and is_network_speed_known(summary)
     return Confidence.HIGH if is_certain else Confidence.MEDIUM
-
-
-def _find_backlog(mount: str, figures: Figures, highest: Confidence) -> Iterator[Finding]:
-    waiting = count_outstanding(figures)
-    if confidence := OUTSTANDING.grade(waiting):
-        says = f"{format_number(waiting)} requests outstanding at once"
-        at_once = Evidence("ops/s x exe", mount, waiting, "requests", says)
-        evidence = (at_once, *_describe_waits(figures, mount))
-        yield Finding(
-            Bottleneck.NFS,
-            mount,
-            100.0,
-            lowest_confidence(confidence, highest),
-            evidence,
-            explains=(Bottleneck.LOG, Bottleneck.CONCURRENCY),
-        )
 
 
 def _describe_waits(figures: Figures, mount: str) -> Iterator[Evidence]:

@@ -45,9 +45,14 @@ def _written(facts: Facts, stages: Container[Stage]) -> Iterator[Observation]:
     """Observe what runs at these stages and concerns storage."""
     for line in facts.writers:
         if line.stage in stages and not line.cancels and _concerns(facts, line):
+            now = ""
+            if line.stage is Stage.SYSCTL:
+                current = facts.host.sysctls.get(line.name)
+                now = " (not present)" if current is None else f" (now {current})"
+            why = f"; {line.ineffective}" if line.ineffective else ""
             yield Observation(
                 subject=line.where,
-                found=_describe(facts, line),
+                found=f"{line.name} = {line.value}{now}{why}",
                 advised=_KEPT,
                 evidence=line.text,
                 command=comment_out_command(line),
@@ -65,15 +70,6 @@ def _concerns(facts: Facts, line: Assignment) -> bool:
     devices = (device for device in facts.devices if fnmatchcase(device.name, pattern))
     is_rule = line.file.suffix == ".rules"
     return any(not is_rule or may_match(line.text, device) for device in devices)
-
-
-def _describe(facts: Facts, line: Assignment) -> str:
-    now = ""
-    if line.stage is Stage.SYSCTL:
-        current = facts.host.sysctls.get(line.name)
-        now = " (not present)" if current is None else f" (now {current})"
-    why = f"; {line.ineffective}" if line.ineffective else ""
-    return f"{line.name} = {line.value}{now}{why}"
 
 
 def _sysctl_key(path: str) -> str:

@@ -122,31 +122,32 @@ def _space(topology: Topology, reader: Reader, statvfs: StatVfs) -> Mapping[Path
     for place in topology.places:
         if place.devices and not place.is_network:
             try:
-                found[place.mount.point] = _build_space(statvfs(place.mount.point))
+                status = statvfs(place.mount.point)
+                found[place.mount.point] = FilesystemSpace(
+                    size_bytes=status.f_blocks * status.f_frsize,
+                    free_bytes=status.f_bfree * status.f_frsize,
+                    available_bytes=status.f_bavail * status.f_frsize,
+                    inodes=status.f_files,
+                    free_inodes=status.f_ffree,
+                    block_bytes=status.f_frsize,
+                )
             except OSError as error:
                 reader.refuse(place.mount.point, error)
     return found
-
-
-def _build_space(status: os.statvfs_result) -> FilesystemSpace:
-    return FilesystemSpace(
-        size_bytes=status.f_blocks * status.f_frsize,
-        free_bytes=status.f_bfree * status.f_frsize,
-        available_bytes=status.f_bavail * status.f_frsize,
-        inodes=status.f_files,
-        free_inodes=status.f_ffree,
-        block_bytes=status.f_frsize,
-    )
 
 
 def _host(reader: Reader, more_keys: set[str]) -> HostFacts:
     root = reader.root
     thp = root / "sys/kernel/mm/transparent_hugepage"
     profile = reader.text(root / "etc/tuned/active_profile") or ""
+    keys = {*_SYSCTLS, *more_keys}
+    folder = reader.root / "proc/sys"
+    paths = {key: folder / key.translate(_SLASHES).lstrip("/") for key in sorted(keys)}
+    texts = {key: reader.text(path) for key, path in paths.items() if path.is_file()}
     return HostFacts(
         kernel=parse_kernel(read_attribute(root / "proc/sys/kernel/osrelease") or ""),
         memory_bytes=parse_memory_bytes(read_attribute(root / "proc/meminfo") or ""),
-        sysctls=_sysctls(reader, {*_SYSCTLS, *more_keys}),
+        sysctls={key: " ".join(text.split()) for key, text in texts.items() if text is not None},
         thp_enabled=_chosen(reader.text(thp / "enabled")),
         thp_defrag=_chosen(reader.text(thp / "defrag")),
         disk_swaps=tuple(swap for swap in mounts.read_swaps(root) if not _is_memory(swap, root)),
@@ -166,10 +167,3 @@ def _is_memory(swap: Path, root: Path) -> bool:
 def _chosen(text: str | None) -> str:
     """Return the selected name; empty on a kernel without huge pages."""
     return parse_choice(text).current if text else ""
-
-
-def _sysctls(reader: Reader, keys: set[str]) -> Mapping[str, str]:
-    folder = reader.root / "proc/sys"
-    paths = {key: folder / key.translate(_SLASHES).lstrip("/") for key in sorted(keys)}
-    texts = {key: reader.text(path) for key, path in paths.items() if path.is_file()}
-    return {key: " ".join(text.split()) for key, text in texts.items() if text is not None}

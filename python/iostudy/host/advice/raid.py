@@ -133,7 +133,15 @@ def _mixed(facts: Facts) -> Iterator[Observation]:
             else {}
         )
         if len(kinds) > 1:
-            yield _observe(node, kinds)
+            yield Observation(
+                subject=node.name,
+                found="; ".join(f"{kind}: {', '.join(names)}" for kind, names in kinds.items()),
+                advised="disks of one model",
+                evidence=f"device/model and queue/rotational of the disks below {node.name}",
+                command=format_command(
+                    ["lsblk", "--inverse", "-o", "NAME,MODEL,ROTA,SIZE", str(node.device.path)]
+                ),
+            )
 
 
 def _shares_work(facts: Facts, node: DeviceNode) -> bool:
@@ -167,18 +175,6 @@ def _group(disks: Iterable[DeviceFacts]) -> Mapping[str, Sequence[str]]:
         description = f"{disk.node.kind} {disk.node.device.model}".strip()
         groups.setdefault(description, []).append(disk.name)
     return groups
-
-
-def _observe(node: DeviceNode, kinds: Mapping[str, Sequence[str]]) -> Observation:
-    return Observation(
-        subject=node.name,
-        found="; ".join(f"{kind}: {', '.join(names)}" for kind, names in kinds.items()),
-        advised="disks of one model",
-        evidence=f"device/model and queue/rotational of the disks below {node.name}",
-        command=format_command(
-            ["lsblk", "--inverse", "-o", "NAME,MODEL,ROTA,SIZE", str(node.device.path)]
-        ),
-    )
 
 
 MEMBER_RULES = (

@@ -120,23 +120,19 @@ def prepare_switching(levels: Sequence[Mapping[Setting, str]]) -> tuple[Switched
     SettingError if a setting cannot be changed, or not while a workload runs.
     """
     for setting in (setting for level in levels for setting in level):
-        _require_switchable(setting)
+        switching = setting.definition.switching
+        if not switching.is_possible:
+            raise SettingError(
+                f"to switch {setting.label} while a workload runs",
+                found=switching.obstacle,
+                where=setting.label,
+                remedy="compare its levels by whole trials: `decide: {mode: trials}`",
+            )
     prepared = [_by_owner(prepare_changes(level)) for level in levels]
     owners = dict.fromkeys(owner for level in prepared for owner in level)
     return tuple(
         SwitchedAttributes.join(owner, [level.get(owner) for level in prepared]) for owner in owners
     )
-
-
-def _require_switchable(setting: Setting) -> None:
-    switching = setting.definition.switching
-    if not switching.is_possible:
-        raise SettingError(
-            f"to switch {setting.label} while a workload runs",
-            found=switching.obstacle,
-            where=setting.label,
-            remedy="compare its levels by whole trials: `decide: {mode: trials}`",
-        )
 
 
 def _by_owner(changes: Sequence[Change]) -> dict[Attributes, AttributeChange]:

@@ -107,14 +107,10 @@ def mount_of(place: str) -> Mount:
 def _name(mount: Mount, place: str) -> str | None:
     """Return the name of its bdi; None if it belongs to a block device."""
     if mount.filesystem == "btrfs":
-        return _find_btrfs_bdi(place)
+        member = stack.find_devices(place)[0].name
+        links = (ROOT / "sys/fs/btrfs").glob(f"*/devices/{member}")
+        return next((link.parent.parent.joinpath("bdi").resolve().name for link in links), None)
     return mount.device if mount.device.startswith(_ANONYMOUS) else None
-
-
-def _find_btrfs_bdi(place: str) -> str | None:
-    member = stack.find_devices(place)[0].name
-    links = (ROOT / "sys/fs/btrfs").glob(f"*/devices/{member}")
-    return next((link.parent.parent.joinpath("bdi").resolve().name for link in links), None)
 
 
 def _why(mount: Mount) -> str:

@@ -140,11 +140,6 @@ def _mounts(place: str) -> tuple[Mount, ...]:
     named = None if path.is_absolute() else volumes.find_device_by_name(place)
     if named is None and path.exists() and not path.is_block_device():
         return (mounts.find_mount(path),)
-    return _mounts_of_devices(place)
-
-
-def _mounts_of_devices(place: str) -> tuple[Mount, ...]:
-    """Return every reachable mount of a device; of a btrfs by any of its devices."""
     given = stack.find_devices(place)
     members = {member.name: member for each in given for member in stack.btrfs_members(each)}
     found = (m for m in mounts.read_mounts() if _lies_on(m, members))

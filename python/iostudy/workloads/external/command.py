@@ -298,7 +298,19 @@ class Command(Workload):
     def run(self, place: Place) -> Measurement:
         """Run the program once. WorkloadError unless it ends with 0 and prints every figure."""
         if self.options.steady:
-            return self._run_for_duration(place)
+            start = time.monotonic() + _WINDOW_LEAD_SECONDS
+            window = Window(start, start + self.options.duration)
+            until = window.end + _WINDOW_LEAD_SECONDS
+            timed = replace(place, tick=lambda done: place.tick(done) and time.monotonic() < until)
+            steady = self.steady_run(timed)
+            steady.meter.open(window)
+            steady.run()
+            counts = steady.meter.completed()
+            if not counts:
+                raise WorkloadStoppedError(
+                    "to run a program for its duration", where=str(place.directory)
+                )
+            return Measurement(counts[0].figures)
         ended = program.run(self._program(self.options.run, place), place.tick)
         ended.require_success()
         declared = {n: each.reading(n, ended) for n, each in self.options.figures.items()}
@@ -310,22 +322,6 @@ class Command(Workload):
         if not is_replaced(self.options.user):
             return ()
         return (f"without root the commands ran as the user of iostudy, not {self.options.user}",)
-
-    def _run_for_duration(self, place: Place) -> Measurement:
-        """One window of the steady run."""
-        start = time.monotonic() + _WINDOW_LEAD_SECONDS
-        window = Window(start, start + self.options.duration)
-        until = window.end + _WINDOW_LEAD_SECONDS
-        timed = replace(place, tick=lambda done: place.tick(done) and time.monotonic() < until)
-        steady = self.steady_run(timed)
-        steady.meter.open(window)
-        steady.run()
-        counts = steady.meter.completed()
-        if not counts:
-            raise WorkloadStoppedError(
-                "to run a program for its duration", where=str(place.directory)
-            )
-        return Measurement(counts[0].figures)
 
     def unsteady_reason(self) -> str:
         """What the user says."""

@@ -19,7 +19,7 @@ from iostudy.safe_path import read_named
 from iostudy.units import format_size
 from iostudy.workloads.external import fio_text, program
 from iostudy.workloads.external.fio_text import DIRECTORY
-from iostudy.workloads.external.program import Program, ProgramResult
+from iostudy.workloads.external.program import Program
 from iostudy.workloads.workload import NO_TARGET, TargetPaths
 
 READY_MADE = Path(__file__).parent / "jobs"
@@ -153,7 +153,7 @@ class Job:
         given = self.parameters.get(DIRECTORY)
         if given is None:
             return self
-        moved = (_escaped(_relocate(path, target)) for path in _paths(DIRECTORY, given))
+        moved = (_relocate(path, target).replace(":", "\\:") for path in _paths(DIRECTORY, given))
         return replace(self, parameters={**self.parameters, DIRECTORY: ":".join(moved)})
 
     def lines(self) -> Iterator[str]:
@@ -285,14 +285,30 @@ def read(job: str, override: Mapping[str, str]) -> JobFile:
     if "\n" in job:
         return _parse(Path("job").absolute(), job, override)
     path = find_job_file(job)
-    return _parse(path, _read(path), override)
+    try:
+        content = read_named(path, fio_text.MOST_BYTES + 1)
+    except OSError as error:
+        raise _invalid(
+            path,
+            error.strerror or str(error),
+            "give the path of a job file, from the folder in which iostudy is started, or one of "
+            + ", ".join(sorted(each.name for each in READY_MADE.glob("*.fio"))),
+        ) from error
+    if len(content) > fio_text.MOST_BYTES:
+        raise _invalid(path, f"more than {format_size(fio_text.MOST_BYTES)}", "shorten it")
+    return _parse(path, content.decode(errors="replace"), override)
 
 
 def _parse(path: Path, name: str, override: Mapping[str, str]) -> JobFile:
     text = fio_text.rewrite(name, path.parent, override)
     arguments = ("fio", "--parse-only", "--debug=parse", "-")
     parsing = Program(arguments, path.parent, _PARSING_SECONDS, input=text)
-    output = _accepted(path, program.run(parsing)).stdout.text
+    ended = program.run(parsing)
+    # fio ignores an included file that it cannot read, and exits with 0.
+    if ended.status or "parsing include file" in ended.stderr.text:
+        said = ended.stderr.last_lines() or ended.stdout.last_lines()
+        raise _invalid(path, f"fio says: {said}", "correct it; `fio --parse-only FILE` checks it")
+    output = ended.stdout.text
     job = JobFile(path, parse(output, fio_text.count_parameters(text)))
     if not job.jobs:
         raise _invalid(path, "it has no job", "add a section such as [job]")
@@ -398,33 +414,6 @@ def _is_device(path: str, target: TargetPaths) -> bool:
     if target.device is None or not Path(path).is_block_device():
         return False
     return Path(path).stat().st_rdev == target.device.stat().st_rdev
-
-
-def _escaped(path: str) -> str:
-    return path.replace(":", "\\:")
-
-
-def _accepted(path: Path, ended: ProgramResult) -> ProgramResult:
-    # fio ignores an included file that it cannot read, and exits with 0.
-    if ended.status or "parsing include file" in ended.stderr.text:
-        said = ended.stderr.last_lines() or ended.stdout.last_lines()
-        raise _invalid(path, f"fio says: {said}", "correct it; `fio --parse-only FILE` checks it")
-    return ended
-
-
-def _read(path: Path) -> str:
-    try:
-        content = read_named(path, fio_text.MOST_BYTES + 1)
-    except OSError as error:
-        raise _invalid(
-            path,
-            error.strerror or str(error),
-            "give the path of a job file, from the folder in which iostudy is started, or one of "
-            + ", ".join(sorted(each.name for each in READY_MADE.glob("*.fio"))),
-        ) from error
-    if len(content) > fio_text.MOST_BYTES:
-        raise _invalid(path, f"more than {format_size(fio_text.MOST_BYTES)}", "shorten it")
-    return content.decode(errors="replace")
 
 
 def _invalid(path: Path, found: str, remedy: str) -> UsageError:
