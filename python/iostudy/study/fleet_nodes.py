@@ -159,7 +159,7 @@ class NodesSection(StudySection):
     def nodes(self) -> FleetNodes:
         """The section as the study's value; ValueError for keys that do not go together."""
         limit = tuple(self.limit or ())
-        origins = [
+        origins: list[NodeOrigin] = [
             *([SshHosts(tuple(self.ssh))] if self.ssh else []),
             *([InventoryHosts(Path(self.inventory), limit)] if self.inventory else []),
             *([self.slurm] if self.slurm else []),
