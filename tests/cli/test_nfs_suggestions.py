@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from iostudy.cli import check
-from iostudy.cli.nfs_suggestions import suggest_nfs
+from iostudy.cli.plan_lines import suggest_nfs
 from iostudy.host.mounts import parse_mountinfo
 from iostudy.study import library
 from iostudy.study.parser import load, parse

@@ -7,8 +7,8 @@ import pytest
 from iostudy.analysis.spending import CONTINUABLE, SPENT
 from iostudy.analysis.verdict import Verdict
 from iostudy.errors import UsageError
+from iostudy.execution.schedule import TimeLimit
 from iostudy.execution.session import prepare_session
-from iostudy.execution.time_limit import TimeLimit
 from iostudy.ledger.store import Ledger
 from iostudy.ledger.studies import CONTINUATION, open_ledger, read_study
 from iostudy.node.fake import FakeNode

@@ -21,8 +21,8 @@ from iostudy.errors import (
 )
 from iostudy.execution.listeners import Listener
 from iostudy.execution.runner import _data_seed
+from iostudy.execution.schedule import NO_LIMIT
 from iostudy.execution.session import prepare_session
-from iostudy.execution.time_limit import NO_LIMIT
 from iostudy.ledger.rows import TrialStatus
 from iostudy.ledger.store import Ledger
 from iostudy.node.fake import Disturbance, FakeNode

@@ -6,10 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from iostudy.host.configuration.assignment import Assignment, Stage
-from iostudy.host.configuration.sysctl import parse_sysctl
-from iostudy.host.configuration.tmpfiles import parse_tmpfiles
-from iostudy.host.configuration.udev import read_udev
-from iostudy.host.configuration.writers import read_writers
+from iostudy.host.configuration.writers import parse_sysctl, parse_tmpfiles, read_udev, read_writers
 from iostudy.host.files import Reader
 from tests.host.sysfs import add_disk, link, write
 

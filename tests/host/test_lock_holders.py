@@ -1,4 +1,4 @@
-"""Tests of `iostudy.host.lock_holders`, with real locks and real processes."""
+"""Tests of `iostudy.host.processes`, with real locks and real processes."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from iostudy.host.lock_holders import LockHolder, find_lock_holder, find_users, one_line
+from iostudy.host.processes import LockHolder, find_lock_holder, find_users, one_line
 
 
 def test_the_holder_of_a_lock_is_found_without_opening_the_file(tmp_path: Path) -> None:

@@ -31,7 +31,7 @@ from iostudy.errors import (
 )
 from iostudy.execution.validity import explain_disturbance
 from iostudy.host.stack import whole_stack
-from iostudy.node import caches, stopwatch
+from iostudy.node import caches, local_block
 from iostudy.node.conditions import Callbacks, Conditions, Permission
 from iostudy.node.local import LocalNode
 from iostudy.settings import kinds as settings
@@ -528,7 +528,7 @@ def test_progress_is_reported_and_can_end_a_trial(tmp_path, own_state):
 
 @pytest.mark.parametrize("call", ["write_dirty_pages", "drop_caches"])
 def test_a_slow_kernel_is_reported_before_the_trial(tmp_path, own_state, monkeypatch, call):
-    monkeypatch.setattr(stopwatch, "SLOW_SECONDS", 0.01)
+    monkeypatch.setattr(local_block, "SLOW_SECONDS", 0.01)
     reported, own = threading.Event(), getattr(caches, call)
     monkeypatch.setattr(caches, call, lambda *given: reported.wait() and own(*given))
     with (

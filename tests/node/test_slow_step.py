@@ -6,18 +6,18 @@ import threading
 
 import pytest
 
-from iostudy.node import stopwatch
+from iostudy.node import local_block
 
 
 def test_a_slow_step_is_reported_while_it_waits(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(stopwatch, "SLOW_SECONDS", 0.01)
+    monkeypatch.setattr(local_block, "SLOW_SECONDS", 0.01)
     reported, lines = threading.Event(), []
 
     def keep(line: str) -> None:
         lines.append(line)
         reported.set()
 
-    with stopwatch.report_slow_step(keep, "dropping the page cache"):
+    with local_block.report_slow_step(keep, "dropping the page cache"):
         assert reported.wait()
     assert [line.partition(":")[0] for line in lines] == [
         "dropping the page cache takes over 10 ms"
@@ -26,7 +26,7 @@ def test_a_slow_step_is_reported_while_it_waits(monkeypatch: pytest.MonkeyPatch)
 
 def test_a_fast_step_is_not_reported() -> None:
     lines: list[str] = []
-    with stopwatch.report_slow_step(lines.append, "writing out dirty pages"):
+    with local_block.report_slow_step(lines.append, "writing out dirty pages"):
         pass
     for timer in threading.enumerate():
         if isinstance(timer, threading.Timer):

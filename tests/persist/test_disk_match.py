@@ -11,8 +11,8 @@ import pytest
 from iostudy.host.devices import read_disks
 from iostudy.host.inventory import describe_device
 from iostudy.persist import udev
-from iostudy.persist.disk_match import find_pattern, in_class, name_pattern
 from iostudy.persist.request import DiskMatch, InventoryDisk, PersistedSetting
+from iostudy.persist.udev import find_pattern, in_class, name_pattern
 
 SDA = InventoryDisk("sda", serial="S1", model="MZ7LH960", rotational="0", bus="scsi")
 SDB = InventoryDisk("sdb", serial="S2", model="MZ7LH960", rotational="0", bus="scsi")

@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from iostudy.persist import udev
-from iostudy.persist.disk_match import find_pattern
 from iostudy.persist.request import DiskMatch, InventoryDisk, PersistedSetting
+from iostudy.persist.udev import find_pattern
 from tests.fixtures_loop import queue_state
 from tests.persist import private
 

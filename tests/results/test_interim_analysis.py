@@ -2,9 +2,8 @@ from __future__ import annotations
 
 from unittest.mock import patch
 
-from iostudy.results import interim_analysis
-from iostudy.results.comparisons import compare_configurations
-from iostudy.results.interim_analysis import InterimAnalysis
+from iostudy.results import comparisons
+from iostudy.results.comparisons import InterimAnalysis, compare_configurations
 from tests.report.factory import disturbed, rows, study
 
 
@@ -28,7 +27,7 @@ def test_only_the_workload_of_a_block_is_judged_again() -> None:
     (workload,) = {row.workload for row in trials[-4:]}
     kept.compare(trials[:-4])
     with patch.object(
-        interim_analysis, "compare_on_workload", wraps=interim_analysis.compare_on_workload
+        comparisons, "compare_on_workload", wraps=comparisons.compare_on_workload
     ) as judged:
         kept.compare(trials)
         kept.compare(trials)

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import pytest
 
 from iostudy.settings.attributes import AttributeChange
-from iostudy.settings.restored_value import RestoredValue, format_restored
+from iostudy.settings.change import RestoredValue, format_restored
 
 
 def test_a_value_that_went_back_in_steps_is_reported_once_from_first_to_last():

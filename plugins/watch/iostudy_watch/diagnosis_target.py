@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from iostudy.diagnosis.attribution import compute_data_rate_kb, is_attributable_to_workload
 from iostudy.diagnosis.context import (
     DiagnosisContext,
     InventoryDevice,
     InventoryMount,
     build_context,
     collect_operating_points,
+    compute_data_rate_kb,
+    is_attributable_to_workload,
 )
 from iostudy.diagnosis.evidence import MINIMUM_HELD
 from iostudy.errors import TargetError

@@ -19,12 +19,12 @@ from iostudy.cli.mode_text import (
     find_mode_text,
     format_pairs,
 )
-from iostudy.cli.nfs_suggestions import suggest_nfs
 from iostudy.cli.output_folder import find_output_folder
 from iostudy.cli.plan_lines import (
     describe_cautions,
     describe_changes,
     describe_plan,
+    suggest_nfs,
     wrap_plan,
 )
 from iostudy.cli.study_argument import load_study

@@ -32,8 +32,8 @@ def prepare_output(study: Study, folder: Path, consent: Consent) -> Iterator[Per
 
     A folder that this makes is removed if the study does not start.
     """
-    from iostudy.cli import nfs_suggestions
     from iostudy.cli.consent import ask_permission
+    from iostudy.cli.plan_lines import suggest_nfs
     from iostudy.folders import make_output_folder, require_safe_folder
     from iostudy.host.mounts import read_mounts
     from iostudy.node.expected import require_programs
@@ -43,7 +43,7 @@ def prepare_output(study: Study, folder: Path, consent: Consent) -> Iterator[Per
     permission = ask_permission(study, consent)
     missing = [own for own in (folder, *folder.parents) if not own.exists()]
     make_output_folder(folder, insist=consent.unsafe_folders)
-    for note in (*study.notes, *nfs_suggestions.suggest_nfs(study, read_mounts())):
+    for note in (*study.notes, *suggest_nfs(study, read_mounts())):
         say(f"note: {note}")
     if study.target.made_levels and not study.target.predicts:
         say(f"creating {study.describe_target()} in {folder}")

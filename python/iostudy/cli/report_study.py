@@ -229,7 +229,7 @@ def _run_study(
     """Run or resume a study; return its report with the published figures, and its failure."""
     from iostudy.cli.report_output import read_report
     from iostudy.cli.study_runner import run_and_write_report
-    from iostudy.execution.time_limit import TimeLimit
+    from iostudy.execution.schedule import TimeLimit
     from iostudy.ledger.store import FILE_NAME
 
     own, failure = folder / study.name, ""

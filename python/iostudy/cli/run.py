@@ -194,8 +194,8 @@ def _run(
     # Imported here: statistics and charts take most of a second to load.
     from iostudy.cli.plan_lines import describe_plan, wrap_plan
     from iostudy.cli.study_runner import find_completed, print_existing_report, run_study
+    from iostudy.execution.schedule import TimeLimit
     from iostudy.execution.session import prepare_session
-    from iostudy.execution.time_limit import TimeLimit
     from iostudy.folders import require_safe_folder
 
     assignment = prepare_session(

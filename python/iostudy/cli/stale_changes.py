@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING
 
 from iostudy.cli.console import say
 from iostudy.errors import RestoreError, UsageError
-from iostudy.settings.restored_value import format_restored
+from iostudy.settings.change import format_restored
 from iostudy.settings.transaction.journal import journal_paths, unfinished_paths
-from iostudy.settings.transaction.state import state_directory
-from iostudy.settings.transaction.watchdog_reports import take_reports
+from iostudy.settings.transaction.state import state_directory, take_reports
 
 if TYPE_CHECKING:
     from iostudy.settings.transaction.recovery import Recovery

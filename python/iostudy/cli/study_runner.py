@@ -19,8 +19,8 @@ from iostudy.cli.report_output import write_report
 from iostudy.cli.watchdog import start_or_warn
 from iostudy.durable import write_whole
 from iostudy.errors import IostudyError, TrialError
+from iostudy.execution.schedule import NO_LIMIT, TimeLimit
 from iostudy.execution.session import StudySession, prepare_confirmation, prepare_session
-from iostudy.execution.time_limit import NO_LIMIT, TimeLimit
 from iostudy.folders import make_output_folder, require_safe_folder
 from iostudy.ledger.store import FILE_NAME
 from iostudy.ledger.studies import CONFIRMATION, read_given_up_workloads

@@ -238,8 +238,8 @@ def _run(
     form: AnswerForm,
 ) -> set[str]:
     from iostudy.cli.study_runner import run_study
+    from iostudy.execution.schedule import TimeLimit
     from iostudy.execution.session import prepare_session
-    from iostudy.execution.time_limit import TimeLimit
 
     root = os.geteuid() == 0
     session = prepare_session(study, folder, root=root, resume=False)

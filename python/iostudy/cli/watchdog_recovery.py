@@ -13,9 +13,9 @@ from pathlib import Path
 
 from iostudy.errors import NOT_RESTORED, IostudyError
 from iostudy.safe_path import open_regular
-from iostudy.settings.restored_value import format_restored
+from iostudy.settings.change import format_restored
 from iostudy.settings.transaction.recovery import Recovery, restore_stale
-from iostudy.settings.transaction.watchdog_reports import write_report
+from iostudy.settings.transaction.state import write_report
 from iostudy.visible import visible
 
 LOG = "watchdog.log"

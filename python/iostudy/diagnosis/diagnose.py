@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from iostudy.diagnosis.attribution import compute_workload_kb
 from iostudy.diagnosis.bottleneck import Bottleneck, Diagnosis, Finding
-from iostudy.diagnosis.context import DiagnosisContext
+from iostudy.diagnosis.context import DiagnosisContext, compute_workload_kb
 from iostudy.diagnosis.demand import compute_cpu_utilization, compute_demand
 from iostudy.diagnosis.evidence import (
     MINIMUM_CAUSE_SHARE,

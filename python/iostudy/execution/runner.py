@@ -11,8 +11,7 @@ from dataclasses import dataclass, replace
 from iostudy.analysis.spending import AnalysisMethod
 from iostudy.errors import NotReadyError, TrialError
 from iostudy.execution.listeners import Listener
-from iostudy.execution.schedule import Schedule
-from iostudy.execution.time_limit import NO_LIMIT, TimeLimit, record_time_limit
+from iostudy.execution.schedule import NO_LIMIT, Schedule, TimeLimit, record_time_limit
 from iostudy.execution.trial import run_trial
 from iostudy.execution.validity import exceeds_limits
 from iostudy.ledger.given_up_workloads import GivenUpWorkload, GivenUpWorkloadRecord

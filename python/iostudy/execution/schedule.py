@@ -1,24 +1,60 @@
 """Schedule of a study: the next block, from the plan and the ledger's rows alone.
 
 The Runner runs the blocks of a schedule. Because a schedule depends only on the ledger, a resumed
-study continues as an uninterrupted one.
+study continues as an uninterrupted one. No block begins after the time limit of a run.
 """
 
 from __future__ import annotations
 
+import math
+import time
 from collections.abc import Collection, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Protocol
 
-from iostudy.execution.listeners import Progress, count_remaining_trials, undecided_order
+from iostudy.execution.listeners import Listener, Progress, count_remaining_trials, undecided_order
+from iostudy.ledger.given_up_workloads import TimeLimitRecord
 from iostudy.ledger.rows import TrialRow
-from iostudy.results.comparisons import ComparisonResult
+from iostudy.ledger.store import Ledger
+from iostudy.results.comparisons import ComparisonResult, InterimAnalysis
 from iostudy.results.continuation import estimate_block_time
-from iostudy.results.interim_analysis import InterimAnalysis
 from iostudy.results.power import estimate_workload_power, format_power
 from iostudy.study.combinations import Configuration
 from iostudy.study.model import Study
 from iostudy.study.plan import Block, Plan
+
+
+@dataclass(frozen=True)
+class TimeLimit:
+    """A limit of so many seconds, which ends at ``deadline`` of the monotonic clock."""
+
+    seconds: float
+    deadline: float
+
+    @classmethod
+    def start(cls, seconds: float) -> TimeLimit:
+        """Return a limit that begins now."""
+        return cls(seconds, time.monotonic() + seconds)
+
+    @property
+    def seconds_left(self) -> float:
+        """The time that is left; 0 after the deadline."""
+        return max(0.0, self.deadline - time.monotonic())
+
+    @property
+    def is_reached(self) -> bool:
+        """Whether the time is used up."""
+        return not self.seconds_left
+
+
+NO_LIMIT = TimeLimit(math.inf, math.inf)
+
+
+def record_time_limit(limit: TimeLimit, ledger: Ledger, listeners: Sequence[Listener]) -> None:
+    """Record that the limit ended the study, and notify the listeners."""
+    TimeLimitRecord(ledger).add(limit.seconds)
+    for listener in listeners:
+        listener.time_limit_reached(limit.seconds)
 
 
 class Schedule(Protocol):

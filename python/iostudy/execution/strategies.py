@@ -9,14 +9,13 @@ from pathlib import Path
 from iostudy import plugins
 from iostudy.execution.listeners import Listener
 from iostudy.execution.runner import Runner
-from iostudy.execution.schedule import PlannedSchedule
+from iostudy.execution.schedule import NO_LIMIT, PlannedSchedule, TimeLimit
 from iostudy.execution.switchback.runner import (
     CONFIRMATION_BLOCKS,
     ConfirmationSchedule,
     SwitchbackRunner,
     final_comparisons,
 )
-from iostudy.execution.time_limit import NO_LIMIT, TimeLimit
 from iostudy.ledger.store import Ledger
 from iostudy.ledger.studies import apply_plans
 from iostudy.ledger.windows import WindowRecord

@@ -1,7 +1,11 @@
-"""Trials of one block on this machine, with shared data and an equal initial state."""
+"""Trials of one block on this machine, with shared data and an equal initial state.
+
+A stopwatch has the phases of a trial, and a step that takes long is reported.
+"""
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -14,6 +18,7 @@ from pydantic import BaseModel
 
 from iostudy.account import act_as
 from iostudy.errors import WorkloadError, WorkloadStoppedError
+from iostudy.line_handler import LineHandler
 from iostudy.node import caches, target_devices
 from iostudy.node.caches import describe_warm_memory, touch_free_memory
 from iostudy.node.conditions import Callbacks, Conditions
@@ -22,7 +27,6 @@ from iostudy.node.local_switched_run import LocalSwitchedRun
 from iostudy.node.protocol import Span, TrialResult
 from iostudy.node.service import Service, ServiceClient
 from iostudy.node.site import DiskWatch, Site
-from iostudy.node.stopwatch import Stopwatch, report_slow_step
 from iostudy.node.volume_sync import ResyncWatch
 from iostudy.study.combinations import Configuration
 from iostudy.study.model import WorkloadRequest
@@ -34,6 +38,52 @@ from iostudy.units import format_seconds
 from iostudy.workloads import catalog
 from iostudy.workloads.measurement import Measurement
 from iostudy.workloads.workload import NO_TARGET, Place, TargetPaths, Workload
+
+
+class Stopwatch:
+    """Seconds by phase; the start of a phase ends the previous one."""
+
+    def __init__(self) -> None:
+        self._seconds: dict[str, float] = {}
+        self._phase = ""
+        self._since = time.monotonic()
+
+    def begin(self, phase: str) -> None:
+        """Start a phase."""
+        now = time.monotonic()
+        if self._phase:
+            self._seconds[self._phase] = self._seconds.get(self._phase, 0.0) + now - self._since
+        self._phase, self._since = phase, now
+
+    def end(self) -> dict[str, float]:
+        """End the last phase and return seconds by phase, in order."""
+        self.begin("")
+        return self._seconds
+
+
+SLOW_SECONDS = 5.0
+"""A choice: a person begins to wonder."""
+
+
+@contextmanager
+def report_slow_step(on_progress: LineHandler, step: str) -> Iterator[None]:
+    """Pass one line to ``on_progress`` if the block takes longer than SLOW_SECONDS.
+
+    sync(2) and drop_caches wait for every file system of the host, one after the other. A slow
+    write or unmount of any of them holds them up, and nothing can interrupt them.
+    """
+    line = (
+        f"{step} takes over {format_seconds(SLOW_SECONDS)}: the kernel waits for all file systems "
+        "of the host, and one of them is slow to write or to unmount"
+    )
+    timer = threading.Timer(SLOW_SECONDS, on_progress, (line,))
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
+
 
 _DIRTY_PAGES_NOTE = "dirty pages written out before every trial"
 _PRELOADED_NOTE = "the program files of Hadoop and Java read in again after that"

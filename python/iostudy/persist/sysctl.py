@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from iostudy.host.configuration.assignment import Assignment, Stage
-from iostudy.host.configuration.sysctl import dotted, sysctl_path
+from iostudy.host.configuration.writers import dotted, sysctl_path
 from iostudy.host.files import ROOT
 from iostudy.persist import dropins
 from iostudy.persist.dropins import ExistingLine

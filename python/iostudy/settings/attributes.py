@@ -18,9 +18,8 @@ from typing import Protocol, Self, TypeVar
 from iostudy.errors import RestoreError, SettingError
 from iostudy.host.files import UnfinishedWriteError, is_being_written
 from iostudy.settings import catalog
-from iostudy.settings.change import ConflictPolicy, Record
+from iostudy.settings.change import ConflictPolicy, Record, RestoredValue
 from iostudy.settings.definition import SettingDefinition
-from iostudy.settings.restored_value import RestoredValue
 
 READ_ONLY_REMEDY = "it cannot be written in this container: run on the host itself"
 """Remedy for EROFS."""

@@ -1,14 +1,42 @@
-"""Protocols of settings and of reversible changes."""
+"""Protocols of settings and of reversible changes, and the values that an undo restores."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
 from enum import Enum, auto
 from typing import Any, Generic, Protocol, TypeVar
 
 from iostudy.settings.definition import SettingDefinition
-from iostudy.settings.restored_value import RestoredValue
+
+
+@dataclass(frozen=True)
+class RestoredValue:
+    """A restored value: ``what`` changed from ``found`` back to ``original``."""
+
+    what: str
+    found: str | None
+    original: str
+
+    def __str__(self) -> str:
+        """``block.scheduler of loop0: bfq -> none``."""
+        return f"{self.what}: {self.found} -> {self.original}"
+
+
+def format_restored(values: Iterable[str | RestoredValue]) -> tuple[str, ...]:
+    """Format all values in order; several steps of one value become one line."""
+    lines: dict[str, str | RestoredValue] = {}
+    for each in values:
+        if isinstance(each, RestoredValue):
+            first = lines.get(each.what)
+            whole = (
+                replace(first, original=each.original) if isinstance(first, RestoredValue) else each
+            )
+            lines[each.what] = whole
+        else:
+            lines[each] = each
+    return tuple(map(str, lines.values()))
+
 
 Record = Mapping[str, Any]
 """Journal record of a change: plain JSON values."""

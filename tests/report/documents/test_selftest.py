@@ -26,9 +26,7 @@ def run_selftest(folder, effects=TRUE, noise=0.01, seed=1) -> SelftestReport:
     study = study_on(Path("/tmp"))
     node = FakeNode(effects=effects, noise=noise, seed=seed)
     assignment = prepare_session(study, folder, root=True, resume=False)
-    return build_selftest(
-        study, assignment.execute(node, seed=1, listeners=[]), str(folder)
-    )
+    return build_selftest(study, assignment.execute(node, seed=1, listeners=[]), str(folder))
 
 
 @pytest.fixture(scope="module")

@@ -10,13 +10,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from iostudy.errors import RestoreError, SettingError, UnsafePathError, UsageError
-from iostudy.settings.journal_lines import encode
 from iostudy.settings.transaction.journal import (
     MAX_BYTES,
     Journal,
     JournalContents,
     JournalEntry,
     JournalMode,
+    encode,
     journal_paths,
     parse_journal,
     read_journal,

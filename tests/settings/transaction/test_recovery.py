@@ -7,7 +7,7 @@ import pytest
 
 from iostudy.cli import stale_changes
 from iostudy.errors import RestoreError
-from iostudy.host.lock_holders import LockHolder, find_users
+from iostudy.host.processes import LockHolder, find_users
 from iostudy.settings import kinds, places
 from iostudy.settings.change import WHOLE_HOST, Change, ConflictPolicy
 from iostudy.settings.transaction.journal import Journal, JournalMode, journal_paths

@@ -20,8 +20,7 @@ from typing import assert_never
 
 from iostudy.durable import write_whole
 from iostudy.errors import NOT_RESTORED
-from iostudy.settings.transaction.state import make_directory, state_directory
-from iostudy.settings.transaction.watchdog_reports import write_report
+from iostudy.settings.transaction.state import make_directory, state_directory, write_report
 from iostudy_fleet.design import Design
 from iostudy_fleet.supervision.lease import Lease
 from iostudy_fleet.supervision.work_folder import Ending, EndReason, StudyOrder, WorkFolder

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from iostudy.diagnosis.attribution import (
+from iostudy.diagnosis.bottleneck import Bottleneck, Finding
+from iostudy.diagnosis.context import (
+    DiagnosisContext,
     compute_workload_kb,
     count_allowed_cores,
     format_allowed_cores,
     has_restricted_affinity,
 )
-from iostudy.diagnosis.bottleneck import Bottleneck, Finding
-from iostudy.diagnosis.context import DiagnosisContext
 from iostudy.diagnosis.demand import compute_demand
 from iostudy.diagnosis.evidence import (
     CPU_STARVED,

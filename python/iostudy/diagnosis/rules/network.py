@@ -8,9 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from iostudy.diagnosis.attribution import is_foreign_network_traffic
 from iostudy.diagnosis.bottleneck import Bottleneck, Finding
-from iostudy.diagnosis.context import DiagnosisContext
+from iostudy.diagnosis.context import DiagnosisContext, is_foreign_network_traffic
 from iostudy.diagnosis.demand import OPERATIONS, count_outstanding, used_kinds
 from iostudy.diagnosis.evidence import (
     Confidence,

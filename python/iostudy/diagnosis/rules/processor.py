@@ -17,13 +17,13 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
-from iostudy.diagnosis.attribution import (
+from iostudy.diagnosis.bottleneck import Bottleneck, Finding
+from iostudy.diagnosis.context import (
+    DiagnosisContext,
     count_allowed_cores,
     format_allowed_cores,
     has_restricted_affinity,
 )
-from iostudy.diagnosis.bottleneck import Bottleneck, Finding
-from iostudy.diagnosis.context import DiagnosisContext
 from iostudy.diagnosis.demand import Demand, compute_cpu_utilization, compute_demand
 from iostudy.diagnosis.evidence import (
     CPU_STARVED,

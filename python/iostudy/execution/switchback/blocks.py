@@ -13,8 +13,7 @@ from iostudy.execution.listeners import Progress, WindowProgress, undecided_conf
 from iostudy.execution.switchback.measure import HALVES, HalfWindow, measure_pair
 from iostudy.ledger.rows import BlockRow, WindowRow, average_windows
 from iostudy.node.protocol import SwitchedRun
-from iostudy.results.comparisons import decision_rule
-from iostudy.results.interim_analysis import InterimAnalysis
+from iostudy.results.comparisons import InterimAnalysis, decision_rule
 from iostudy.study.model import Study, WorkloadRequest
 from iostudy.study.plan import Block
 

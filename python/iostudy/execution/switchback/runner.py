@@ -17,16 +17,15 @@ from iostudy.analysis.switchback.window_plan import (
     plan_windows,
 )
 from iostudy.execution.listeners import Listener, Progress, undecided_configurations
+from iostudy.execution.schedule import NO_LIMIT, TimeLimit, record_time_limit
 from iostudy.execution.switchback.blocks import Blocks
 from iostudy.execution.switchback.measure import rehearse
-from iostudy.execution.time_limit import NO_LIMIT, TimeLimit, record_time_limit
 from iostudy.ledger.rows import PlanRow, RunRow, TrialRow, WindowRow, average_windows
 from iostudy.ledger.samples import write_run_samples
 from iostudy.ledger.store import Ledger
 from iostudy.ledger.windows import WindowRecord
 from iostudy.node.protocol import Node, SwitchedRun
-from iostudy.results.comparisons import ComparisonResult, decision_rule
-from iostudy.results.interim_analysis import InterimAnalysis
+from iostudy.results.comparisons import ComparisonResult, InterimAnalysis, decision_rule
 from iostudy.study.combinations import Configuration
 from iostudy.study.model import Study, WorkloadRequest
 from iostudy.study.plan import Block

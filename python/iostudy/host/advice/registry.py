@@ -12,18 +12,16 @@ from iostudy.host.advice import (
     queue,
     raid,
     scheduler,
-    targets,
-    write_cache,
 )
 from iostudy.host.advice.facts import Facts
 from iostudy.host.advice.finding import AdviceRule, DoctorFinding
 
 RULES: tuple[AdviceRule, ...] = (
-    *targets.RULES,
+    *filesystems.TARGET_RULES,
     *filesystems.RULES,
     *raid.RULES,
     *raid.MEMBER_RULES,
-    *write_cache.RULES,
+    *queue.CACHE_RULES,
     *alignment.RULES,
     *alignment.STRIPE_RULES,
     *nfs.RULES,

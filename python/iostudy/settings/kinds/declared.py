@@ -22,7 +22,7 @@ from iostudy.host.devices import BlockDevice
 from iostudy.safe_path import require_safe_program
 from iostudy.settings import attributes, commands
 from iostudy.settings.attributes import AttributeChange, Attributes
-from iostudy.settings.change import WHOLE_HOST, ConflictPolicy, Record
+from iostudy.settings.change import WHOLE_HOST, ConflictPolicy, Record, RestoredValue
 from iostudy.settings.commands import CommandError
 from iostudy.settings.definitions.declared import (
     DeclaredDefinition,
@@ -34,7 +34,6 @@ from iostudy.settings.definitions.declared import (
 from iostudy.settings.identity import DeviceIdentity
 from iostudy.settings.kinds.bdi import mount_of
 from iostudy.settings.kinds.queue import request_queues
-from iostudy.settings.restored_value import RestoredValue
 from iostudy.settings.sysctl_keys import normalise_blanks
 from iostudy.visible import visible
 

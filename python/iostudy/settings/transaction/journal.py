@@ -5,27 +5,35 @@ the file's lock. If the lock is free, the owner has ended, and the changes in th
 undone. Lines are only appended. A change is written and synced before it begins. The line of an
 undo is not synced, because undo is idempotent.
 
+A line is a checksum, a blank and a JSON object with the line number. The first line seals the
+journal: it names the last line that has reached the disk. It is written over in place after each
+sync, so it never promises a line that a crash could lose. A journal with fewer lines was cut short.
+Lines after the sealed ones announce nothing that has begun. Journals of earlier versions have no
+seal and no line numbers; their lines are read the same way.
+
 iostudy reads only journals of root or this user, in directories that no other user can redirect.
 """
 
 from __future__ import annotations
 
 import errno
+import json
 import os
 import sys
 import time
-from collections.abc import Sequence
+import zlib
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from enum import StrEnum
 from pathlib import Path
+from typing import Any
 
 from iostudy.durable import fsync_directory
 from iostudy.errors import IostudyError, RestoreError, SettingError
 from iostudy.host.files import is_being_written
-from iostudy.host.lock_holders import one_line
+from iostudy.host.processes import one_line
 from iostudy.safe_path import open_regular, require_safe
 from iostudy.settings.change import Change, Record
-from iostudy.settings.journal_lines import FIRST_LINES, decode, encode, seal
 from iostudy.settings.transaction import state
 from iostudy.units import MIB
 
@@ -333,3 +341,63 @@ def unreadable_journal(path: Path, error: Exception) -> RestoreError:
 def command_line() -> str:
     """Return the command line of this process, for the journal and for waiting users."""
     return " ".join([Path(sys.argv[0]).name, *sys.argv[1:]])
+
+
+SEAL = "sealed"
+FIRST_LINES = 2
+"""The seal and the owner, which a journal has from its first moment on."""
+
+_SEAL_CHARACTERS = 48
+"""Width of the seal: it must not change, for other lines follow."""
+
+
+@dataclass(frozen=True)
+class DecodedLines:
+    """Objects of the intact lines, and information about the others.
+
+    ``damaged`` numbers (from 1) complete lines with a wrong checksum, ``missing`` counts sealed
+    lines that are absent, ``last`` is the highest line number.
+    """
+
+    objects: tuple[Mapping[str, Any], ...]
+    damaged: tuple[int, ...]
+    missing: int
+    last: int
+
+
+def encode(number: int, event: Mapping[str, Any]) -> bytes:
+    """Encode a line with this number, counted from 1."""
+    text = json.dumps({**event, "line": number}, separators=(",", ":"))
+    data = text.ljust(_SEAL_CHARACTERS if SEAL in event else 0).encode()
+    return b"%08x %b\n" % (zlib.crc32(data), data)
+
+
+def seal(last: int) -> Mapping[str, int]:
+    """Build the event of the first line, after the lines up to ``last`` are on disk."""
+    return {SEAL: last}
+
+
+def decode(data: bytes) -> DecodedLines:
+    """Decode a journal; ValueError for an intact line that is not a JSON object.
+
+    An unterminated last line is skipped: its writer was killed before the sync.
+    """
+    found = [_decode_line(line) for line in data.split(b"\n")[:-1]]
+    objects = tuple(each for each in found if each is not None)
+    damaged = tuple(index for index, each in enumerate(found, 1) if each is None)
+    numbers = {int(each["line"]) for each in objects if "line" in each}
+    sealed = max((int(each[SEAL]) for each in objects if SEAL in each), default=0)
+    there = sum(number <= sealed for number in (*numbers, *damaged))
+    missing = max(0, sealed - there) if found else 1
+    return DecodedLines(objects, damaged, missing, max(numbers | {sealed, len(found)}))
+
+
+def _decode_line(line: bytes) -> Mapping[str, Any] | None:
+    """Return the object, None if the checksum does not match the text."""
+    checksum, _, text = line.partition(b" ")
+    if checksum != b"%08x" % zlib.crc32(text):
+        return None
+    decoded = json.loads(text)
+    if not isinstance(decoded, dict):
+        raise ValueError(f"not a JSON object: {text!r}")
+    return decoded

@@ -21,7 +21,7 @@ from iostudy.folders import OUTPUT_LOCK
 from iostudy.host import stack
 from iostudy.host.devices import device_exists
 from iostudy.host.files import decode
-from iostudy.host.lock_holders import find_lock_holder, one_line
+from iostudy.host.processes import find_lock_holder, one_line
 from iostudy.safe_path import ROOT_UID, open_directory, open_regular, read_at_most
 from iostudy.settings.change import WHOLE_HOST
 from iostudy.settings.transaction import state

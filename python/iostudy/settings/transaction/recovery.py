@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Self
 
 from iostudy.errors import BusyError, RestoreError
-from iostudy.host.lock_holders import LockHolder, find_users
+from iostudy.host.processes import LockHolder, find_users
 from iostudy.settings import kinds
 from iostudy.settings.attributes import AttributeChange, Attributes
 from iostudy.settings.change import ConflictPolicy

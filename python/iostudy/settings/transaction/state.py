@@ -1,6 +1,7 @@
-"""State directory of iostudy, and files whose lock shows that their owner is alive.
+"""State directory of iostudy: files whose lock shows that their owner is alive, and reports.
 
-A lock is flock(2)'s: the kernel gives it up with the last descriptor, also after SIGKILL.
+A lock is flock(2)'s: the kernel gives it up with the last descriptor, also after SIGKILL. Watchdogs
+leave reports, which the next command prints.
 """
 
 from __future__ import annotations
@@ -8,12 +9,14 @@ from __future__ import annotations
 import errno
 import fcntl
 import os
-from collections.abc import Mapping
+import time
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from iostudy import durable
 from iostudy.errors import UsageError
-from iostudy.safe_path import open_regular, read_at_most
+from iostudy.safe_path import open_regular, read_at_most, read_regular, require_safe
+from iostudy.units import MIB
 
 STATE_DIR = "IOSTUDY_STATE_DIR"
 
@@ -89,3 +92,33 @@ def unusable(directory: Path, error: OSError) -> UsageError:
         where=str(directory),
         remedy=f"make it writable, or name another folder in {STATE_DIR}",
     )
+
+
+SUFFIX = ".watchdog"
+_MAX_BYTES = 16 * MIB
+
+
+def write_report(directory: Path, lines: Sequence[str]) -> None:
+    """Keep the lines for the next command; OSError as it comes."""
+    text = "".join(f"{line}\n" for line in lines)
+    path = directory / f"{time.time_ns():020d}{SUFFIX}"
+    durable.write_whole(path, text.encode(errors="surrogateescape"))
+
+
+def take_reports(directory: Path) -> tuple[str, ...]:
+    """Return the lines of all reports, oldest first, and remove the reports.
+
+    UsageError if the directory is unreadable, UnsafePathError if another user could write to it.
+    """
+    lines: list[str] = []
+    try:
+        require_safe(directory)
+        paths = sorted(path for path in directory.iterdir() if path.suffix == SUFFIX)
+        for path in paths:
+            lines += read_regular(path, _MAX_BYTES).decode(errors="replace").splitlines()
+            path.unlink(missing_ok=True)
+    except FileNotFoundError:  # no state directory, or another command printed the report
+        return tuple(lines)
+    except OSError as error:
+        raise unusable(directory, error) from error
+    return tuple(lines)

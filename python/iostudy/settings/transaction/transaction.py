@@ -10,8 +10,7 @@ from types import TracebackType
 from typing import Self
 
 from iostudy.errors import OutOfReachError, RestoreError
-from iostudy.settings.change import Change, ConflictPolicy
-from iostudy.settings.restored_value import RestoredValue
+from iostudy.settings.change import Change, ConflictPolicy, RestoredValue
 from iostudy.settings.transaction.deferred_signals import defer_signals
 from iostudy.settings.transaction.journal import Journal, JournalMode, command_line
 from iostudy.settings.transaction.state import state_directory

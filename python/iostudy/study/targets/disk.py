@@ -19,7 +19,7 @@ from iostudy.study.targets.target import Target
 class DiskRequest:
     """Disks of one size that the study makes.
 
-    ``maker`` is the word of their maker in `iostudy.node.targets.made_disks`. ``models`` says of
+    ``maker`` is the word of their maker in `iostudy.node.targets.storage`. ``models`` says of
     each disk what it is.
     """
 
@@ -70,7 +70,7 @@ class DiskTarget(Target):
 class MadeDisksTarget(DiskTarget):
     """Disks that the study makes, the first one for the trials."""
 
-    driver: ClassVar[Ref] = "iostudy.node.targets.made_disks:MadeDisksDriver"
+    driver: ClassVar[Ref] = "iostudy.node.targets.storage:MadeDisksDriver"
 
     @property
     @abstractmethod
