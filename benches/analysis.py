@@ -28,8 +28,7 @@ from tests.report import large
 from iostudy.analysis.sequential import plan_looks, spend_in_stages
 from iostudy.ledger.rows import TrialRow
 from iostudy.ledger.store import FILE_NAME
-from iostudy.results.comparisons import collect_figures
-from iostudy.results.interim_analysis import InterimAnalysis
+from iostudy.results.comparisons import InterimAnalysis, collect_figures
 from iostudy.study.model import Study
 
 ROUNDS = 3

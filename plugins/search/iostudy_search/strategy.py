@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from iostudy.execution.runner import Runner
-from iostudy.execution.strategies import Comparisons, Run, Strategy
+from iostudy.execution.schedule import Run
+from iostudy.execution.strategies import Comparisons, Strategy
 from iostudy.ledger.store import Ledger
 from iostudy.ledger.studies import CONFIRMATION
 from iostudy.study.model import Study
@@ -25,7 +26,7 @@ def _run(study: Study, run: Run) -> Comparisons:
     ledger = run.ledger
     seed, record = ledger.study().seed, SearchRecord(ledger)
     schedule = SearchSchedule(study, seed, record, run.node, run.listeners)
-    return Runner(study, schedule, run.node, ledger, run.listeners, run.limit).run()
+    return Runner(study, schedule, run).run()
 
 
 def _build_confirmation(folder: Path) -> Study | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Annotated, Any
 
 import typer
@@ -107,18 +108,8 @@ def _as_json(definition: WorkloadDefinition) -> dict[str, Any]:
         "example": dict(definition.example),
         "example_study": study_lines(definition),
         "example_command": example_command(definition),
-        "figures": _figures_json(figures),
-        "part_figures": _figures_json(definition.part_figures(example_options(definition))),
+        "figures": [asdict(figure) for figure in figures],
+        "part_figures": [
+            asdict(figure) for figure in definition.part_figures(example_options(definition))
+        ],
     }
-
-
-def _figures_json(figures: tuple[Figure, ...]) -> list[dict[str, Any]]:
-    return [
-        {
-            "name": figure.name,
-            "unit": figure.unit,
-            "documentation": figure.documentation,
-            "higher_is_better": figure.higher_is_better,
-        }
-        for figure in figures
-    ]

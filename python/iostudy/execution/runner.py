@@ -10,14 +10,13 @@ from dataclasses import dataclass, replace
 
 from iostudy.analysis.spending import AnalysisMethod
 from iostudy.errors import NotReadyError, TrialError
-from iostudy.execution.listeners import Listener
-from iostudy.execution.schedule import NO_LIMIT, Schedule, TimeLimit, record_time_limit
+from iostudy.execution.schedule import Run, Schedule
 from iostudy.execution.trial import run_trial
 from iostudy.execution.validity import exceeds_limits
 from iostudy.ledger.given_up_workloads import GivenUpWorkload, GivenUpWorkloadRecord
 from iostudy.ledger.rows import TrialRow, TrialStatus
 from iostudy.ledger.store import Ledger
-from iostudy.node.protocol import BlockSession, Node
+from iostudy.node.protocol import BlockSession
 from iostudy.results.comparisons import ComparisonResult
 from iostudy.study.mode import find_mode
 from iostudy.study.model import Study
@@ -58,19 +57,14 @@ class Runner:
         self,
         study: Study,
         schedule: Schedule,
-        node: Node,
-        ledger: Ledger,
-        listeners: Sequence[Listener] = (),
-        limit: TimeLimit = NO_LIMIT,
+        run: Run,
     ) -> None:
         self._study = study
         self._schedule = schedule
-        self._node = node
-        self._ledger = ledger
-        self._listeners = listeners
-        self._limit = limit
+        self._run = run
+        self._ledger, self._listeners, self._limit = run.ledger, run.listeners, run.limit
         self._requests = {w.label: w for w in study.workloads}
-        self._given_up = GivenUpWorkloadRecord(ledger)
+        self._given_up = GivenUpWorkloadRecord(run.ledger)
         self._waiting = set[str]()
         self._rows: list[TrialRow] = []
         self._seconds = 0.0
@@ -128,7 +122,7 @@ class Runner:
     def _run_blocks(self) -> tuple[ComparisonResult, ...]:
         while (block := self._next_block()) is not None:
             if self._limit.is_reached:
-                record_time_limit(self._limit, self._ledger, self._listeners)
+                self._run.record_time_limit()
                 break
             self._complete(block)
         return self._schedule.comparisons(self._rows)
@@ -214,7 +208,7 @@ class Runner:
         seed = _data_seed(self._schedule.seed, block, attempt)
         round_seed = _derive_seed(f"{self._schedule.seed} {block.index}")
         try:
-            with self._node.block(request, seed, round_seed) as session:
+            with self._run.node.block(request, seed, round_seed) as session:
                 for label in block.order:
                     rows.append(self._trial(session, block, attempt, len(rows) + 1, label))
                     if rows[-1].status not in self._results:

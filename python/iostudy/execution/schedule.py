@@ -16,6 +16,7 @@ from iostudy.execution.listeners import Listener, Progress, count_remaining_tria
 from iostudy.ledger.given_up_workloads import TimeLimitRecord
 from iostudy.ledger.rows import TrialRow
 from iostudy.ledger.store import Ledger
+from iostudy.node.protocol import Node
 from iostudy.results.comparisons import ComparisonResult, InterimAnalysis
 from iostudy.results.continuation import estimate_block_time
 from iostudy.results.power import estimate_workload_power, format_power
@@ -50,11 +51,20 @@ class TimeLimit:
 NO_LIMIT = TimeLimit(math.inf, math.inf)
 
 
-def record_time_limit(limit: TimeLimit, ledger: Ledger, listeners: Sequence[Listener]) -> None:
-    """Record that the limit ended the study, and notify the listeners."""
-    TimeLimitRecord(ledger).add(limit.seconds)
-    for listener in listeners:
-        listener.time_limit_reached(limit.seconds)
+@dataclass(frozen=True)
+class Run:
+    """Where a study runs, where it is recorded, who listens, and when its last block begins."""
+
+    node: Node
+    ledger: Ledger
+    listeners: Sequence[Listener] = ()
+    limit: TimeLimit = NO_LIMIT
+
+    def record_time_limit(self) -> None:
+        """Record that the limit ended the study, and notify the listeners."""
+        TimeLimitRecord(self.ledger).add(self.limit.seconds)
+        for listener in self.listeners:
+            listener.time_limit_reached(self.limit.seconds)
 
 
 class Schedule(Protocol):

@@ -12,8 +12,8 @@ from typing import Any
 
 from iostudy.errors import IostudyError, LedgerError, SettingError, UsageError
 from iostudy.execution.listeners import Listener
-from iostudy.execution.schedule import NO_LIMIT, TimeLimit
-from iostudy.execution.strategies import Run, find_strategy, run_study
+from iostudy.execution.schedule import NO_LIMIT, Run, TimeLimit
+from iostudy.execution.strategies import find_strategy, run_study
 from iostudy.ledger.rows import StudyRow
 from iostudy.ledger.store import Ledger, refuse_existing_study
 from iostudy.ledger.studies import (

@@ -7,9 +7,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from iostudy import plugins
-from iostudy.execution.listeners import Listener
 from iostudy.execution.runner import Runner
-from iostudy.execution.schedule import NO_LIMIT, PlannedSchedule, TimeLimit
+from iostudy.execution.schedule import PlannedSchedule, Run
 from iostudy.execution.switchback.runner import (
     CONFIRMATION_BLOCKS,
     ConfirmationSchedule,
@@ -19,7 +18,6 @@ from iostudy.execution.switchback.runner import (
 from iostudy.ledger.store import Ledger
 from iostudy.ledger.studies import apply_plans
 from iostudy.ledger.windows import WindowRecord
-from iostudy.node.protocol import Node
 from iostudy.results.comparisons import ComparisonResult
 from iostudy.results.recommendation import select_confirmations
 from iostudy.study.mode import find_mode
@@ -27,16 +25,6 @@ from iostudy.study.model import Study
 from iostudy.study.plan import make_plan
 
 Comparisons = tuple[ComparisonResult, ...]
-
-
-@dataclass(frozen=True)
-class Run:
-    """Where a study runs, where it is recorded, and who listens."""
-
-    node: Node
-    ledger: Ledger
-    listeners: Sequence[Listener] = ()
-    limit: TimeLimit = NO_LIMIT
 
 
 @dataclass(frozen=True)
@@ -79,7 +67,7 @@ def _find_final_trials(study: Study, ledger: Ledger) -> Comparisons | None:
 
 def _run_trials(study: Study, run: Run) -> Comparisons:
     schedule = _plan(study, run.ledger)
-    return Runner(study, schedule, run.node, run.ledger, run.listeners, run.limit).run()
+    return Runner(study, schedule, run).run()
 
 
 def _plan(study: Study, ledger: Ledger) -> PlannedSchedule:
@@ -93,14 +81,11 @@ def _find_final_windows(study: Study, ledger: Ledger) -> Comparisons | None:
 
 def _run_windows(study: Study, run: Run) -> Comparisons:
     """Run the windows, then the whole trials that confirm their verdicts, if any need them."""
-    ledger = run.ledger
-    seed = ledger.study().seed
-    decided = SwitchbackRunner(study, seed, run.node, ledger, run.listeners, run.limit).run()
+    ledger, decided = run.ledger, SwitchbackRunner(study, run).run()
     record, at_end = WindowRecord(ledger), replace(study, further_blocks=0)
     is_complete = record.can_decide() and final_comparisons(at_end, record) is not None
     if is_complete and (schedule := _confirm(study, decided, ledger)) is not None:
-        runner = Runner(study, schedule, run.node, ledger, run.listeners, run.limit)
-        runner.confirm(schedule.labels, CONFIRMATION_BLOCKS)
+        Runner(study, schedule, run).confirm(schedule.labels, CONFIRMATION_BLOCKS)
     return decided
 
 

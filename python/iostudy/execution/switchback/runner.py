@@ -16,15 +16,14 @@ from iostudy.analysis.switchback.window_plan import (
     list_unsettled,
     plan_windows,
 )
-from iostudy.execution.listeners import Listener, Progress, undecided_configurations
-from iostudy.execution.schedule import NO_LIMIT, TimeLimit, record_time_limit
+from iostudy.execution.listeners import Progress, undecided_configurations
+from iostudy.execution.schedule import Run
 from iostudy.execution.switchback.blocks import Blocks
 from iostudy.execution.switchback.measure import rehearse
 from iostudy.ledger.rows import PlanRow, RunRow, TrialRow, WindowRow, average_windows
 from iostudy.ledger.samples import write_run_samples
-from iostudy.ledger.store import Ledger
 from iostudy.ledger.windows import WindowRecord
-from iostudy.node.protocol import Node, SwitchedRun
+from iostudy.node.protocol import SwitchedRun
 from iostudy.results.comparisons import ComparisonResult, InterimAnalysis, decision_rule
 from iostudy.study.combinations import Configuration
 from iostudy.study.model import Study, WorkloadRequest
@@ -35,22 +34,12 @@ from iostudy.workloads.windows import required_for_figure
 class SwitchbackRunner:
     """The windows of one study on one node, recorded in one ledger."""
 
-    def __init__(
-        self,
-        study: Study,
-        seed: int,
-        node: Node,
-        ledger: Ledger,
-        listeners: Sequence[Listener] = (),
-        limit: TimeLimit = NO_LIMIT,
-    ) -> None:
+    def __init__(self, study: Study, run: Run) -> None:
         self._study = study
-        self._seed = seed
-        self._node = node
-        self._ledger = ledger
-        self._record = WindowRecord(ledger)
-        self._listeners = listeners
-        self._limit = limit
+        self._seed = run.ledger.study().seed
+        self._study_run = run
+        self._ledger, self._listeners, self._limit = run.ledger, run.listeners, run.limit
+        self._record = WindowRecord(run.ledger)
 
     def run(self) -> tuple[ComparisonResult, ...]:
         """Measure the blocks that the ledger lacks; return all comparisons.
@@ -70,7 +59,7 @@ class SwitchbackRunner:
                 self._measure(blocks)
         current = final_comparisons(self._study, self._record)
         if current is None and self._limit.is_reached:
-            record_time_limit(self._limit, self._ledger, self._listeners)
+            self._study_run.record_time_limit()
         if current is not None:
             self._check_settling()
         final = analysis.compare(rows)
@@ -135,7 +124,7 @@ class SwitchbackRunner:
         """Start a run under the baseline; record it at its end, with ``notes`` as they are then."""
         began = time.time()
         with (
-            self._node.block(request, self._seed, round_seed=self._seed) as session,
+            self._study_run.node.block(request, self._seed, round_seed=self._seed) as session,
             session.switched_run(self._study.configurations()) as run,
         ):
             yield run

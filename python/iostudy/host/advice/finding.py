@@ -52,20 +52,14 @@ class Observation:
 
 
 @dataclass(frozen=True, kw_only=True)
-class DoctorFinding:
+class DoctorFinding(Observation):
     """An observation with the texts of its rule. ``setting`` is empty if iostudy has none."""
 
     id: str
     title: str
-    subject: str
-    setting: str
-    found: str
-    advised: str
     why: str
-    evidence: str
     source: str
     certainty: Certainty
-    command: str
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -84,17 +78,12 @@ class AdviceRule:
         """Yield the findings of the rule in these facts."""
         for observation in self.check(facts):
             yield DoctorFinding(
+                **{**vars(observation), "setting": observation.setting or self.setting},
                 id=self.id,
                 title=self.title,
-                subject=observation.subject,
-                setting=observation.setting or self.setting,
-                found=observation.found,
-                advised=observation.advised,
                 why=self.why,
-                evidence=observation.evidence,
                 source=self.source,
                 certainty=self.certainty,
-                command=observation.command,
             )
 
 
