@@ -15,7 +15,7 @@ from unittest.mock import patch
 
 from iostudy.analysis.switchback.window_plan import WindowPlan
 from iostudy.execution.session import prepare_session
-from iostudy.execution.switchback import blocks, measure, runner
+from iostudy.execution.switchback import blocks, runner
 from iostudy.host import mounts
 from iostudy.host.files import read_attribute
 from iostudy.ledger import studies
@@ -56,7 +56,7 @@ def run(folder: Path) -> None:
     resume = (folder / FILE_NAME).exists()
     session = prepare_session(study, folder, root=True, resume=resume)
     with (
-        patch.object(measure, "_WARM_UP_SECONDS", 0.0),
+        patch.object(blocks, "_WARM_UP_SECONDS", 0.0),
         patch.object(runner, "plan_windows", lambda *_: PLAN),
         patch.object(runner, "list_unsettled", lambda *_: ()),
         patch.object(studies, "count_blocks", lambda _: BLOCKS),
@@ -113,7 +113,7 @@ def main() -> None:
 
 def are_complete(windows: tuple[WindowRow, ...]) -> bool:
     """Return whether every block has all its half windows."""
-    return all(len(own) % (4 * measure.HALVES * PAIRS) == 0 for own in by_block(windows).values())
+    return all(len(own) % (4 * blocks.HALVES * PAIRS) == 0 for own in by_block(windows).values())
 
 
 def by_block(windows: tuple[WindowRow, ...]) -> dict[int, list[WindowRow]]:

@@ -16,7 +16,6 @@ from iostudy.host import devices, mounts
 from iostudy.host.devices import parse_scheduler
 from iostudy.settings import commands, kinds
 from iostudy.settings.identity import DiskIdentity, ScratchIdentity
-from iostudy.settings.scratch import loop as loop_
 from iostudy.settings.scratch import steps
 from iostudy.settings.scratch.disk import LoopbackDisk, ScratchDevice
 from iostudy.settings.scratch.filesystem import Filesystem
@@ -112,7 +111,7 @@ def leave(parent: Path) -> str:
     """The loop device of a command that was killed while it used a loop-back disk."""
     fork(lambda: (use_with_bfq(Transaction(), parent), kill_me()))
     (folder,) = parent.glob("scratch-*")
-    (device,) = loop_.find_by_label(folder.name)
+    (device,) = steps.find_by_label(folder.name)
     assert scheduler(device.name) == "bfq"
     return device.name
 
@@ -328,11 +327,11 @@ def test_a_replacement_of_the_folder_is_not_removed(tmp_path: Path) -> None:
 def test_kernels_before_5_8_attach_in_several_steps(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(loop_, "_CONFIGURE", 0x4CFF)  # which no kernel knows
+    monkeypatch.setattr(steps, "_CONFIGURE", 0x4CFF)  # which no kernel knows
     with Transaction() as transaction:
         disk = LoopbackDisk.prepare(tmp_path, SIZE)
         make(transaction, disk)
-        assert [device.name for device in loop_.find_by_label(disk.folder.name)] == [
+        assert [device.name for device in steps.find_by_label(disk.folder.name)] == [
             disk.device.name
         ]
     assert gone(disk, tmp_path)

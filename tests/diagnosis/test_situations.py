@@ -21,7 +21,7 @@ from iostudy.diagnosis.evidence import (
     Confidence,
     ConfidenceThresholds,
 )
-from iostudy.diagnosis.rules import memory, network, processor, rate_cap, writeback
+from iostudy.diagnosis.rules import memory, network, processor, rate_cap
 from iostudy.telemetry.summary import Submitter, TelemetrySummary
 from tests.diagnosis.synthetic import (
     DISK,
@@ -221,7 +221,7 @@ RAMPS: tuple[tuple[Bottleneck, ConfidenceThresholds, Callable[[float], Situation
     (Bottleneck.CAP, rate_cap.NEAR, _capped),
     (Bottleneck.CAP, rate_cap.NEAR, _capped_among_others),
     (Bottleneck.MEMBER, ELASTICITY, _slow_member),
-    (Bottleneck.WRITEBACK, writeback.THROTTLED, _paused),
+    (Bottleneck.WRITEBACK, memory.THROTTLED, _paused),
     (
         Bottleneck.CPU,
         UTILIZATION,
@@ -233,8 +233,8 @@ RAMPS: tuple[tuple[Bottleneck, ConfidenceThresholds, Callable[[float], Situation
         UTILIZATION,
         lambda x: Situation("", Bottleneck.CORE, workload=spinning(1) | {"%thread": x}),
     ),
-    (Bottleneck.FIRST_TOUCH, writeback.COST, _touching),
-    (Bottleneck.FIRST_TOUCH, writeback.HELD, _touching_some_time),
+    (Bottleneck.FIRST_TOUCH, memory.COST, _touching),
+    (Bottleneck.FIRST_TOUCH, memory.HELD, _touching_some_time),
     (Bottleneck.QUOTA, processor.THROTTLED, lambda x: one_figure(Bottleneck.QUOTA, "%quota", x)),
     (
         Bottleneck.RECLAIM,

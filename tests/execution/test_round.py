@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from iostudy.analysis.switchback.window_plan import WindowPlan
-from iostudy.execution.switchback.measure import HALVES, measure_pair, rehearse
+from iostudy.execution.switchback.blocks import HALVES, measure_pair, rehearse
 from iostudy.node.fake import NO_RESPONSE, FakeRun
 from iostudy.telemetry.recorder import Telemetry
 from iostudy.telemetry.samples import Samples

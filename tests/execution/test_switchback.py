@@ -14,7 +14,7 @@ from iostudy.cli.report_output import read_report
 from iostudy.errors import WorkloadError
 from iostudy.execution.schedule import NO_LIMIT
 from iostudy.execution.session import prepare_session
-from iostudy.execution.switchback.measure import HALVES, measure_pair
+from iostudy.execution.switchback.blocks import HALVES, measure_pair
 from iostudy.ledger import studies
 from iostudy.ledger.store import Ledger
 from iostudy.ledger.studies import read_study

@@ -28,7 +28,6 @@ from iostudy.diagnosis.rules import (
     processor,
     rate_cap,
     slow_member,
-    writeback,
 )
 from iostudy.diagnosis.rules.network import is_network_speed_known
 from iostudy.telemetry.summary import TelemetrySummary
@@ -38,8 +37,8 @@ RULES: tuple[Rule, ...] = (
     rate_cap.find_rate_caps,
     slow_member.find_slow_members,
     device.find_saturated_devices,
-    writeback.find_writeback_throttling,
-    writeback.find_first_touch,
+    memory.find_writeback_throttling,
+    memory.find_first_touch,
     processor.find_busy_processors,
     processor.find_cpu_quota,
     memory.find_memory_stalls,

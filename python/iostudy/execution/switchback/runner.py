@@ -18,8 +18,7 @@ from iostudy.analysis.switchback.window_plan import (
 )
 from iostudy.execution.listeners import Progress, undecided_configurations
 from iostudy.execution.schedule import Run
-from iostudy.execution.switchback.blocks import Blocks
-from iostudy.execution.switchback.measure import rehearse
+from iostudy.execution.switchback.blocks import Blocks, rehearse
 from iostudy.ledger.rows import PlanRow, RunRow, TrialRow, WindowRow, average_windows
 from iostudy.ledger.samples import write_run_samples
 from iostudy.ledger.windows import WindowRecord

@@ -70,7 +70,7 @@ class DiskTarget(Target):
 class MadeDisksTarget(DiskTarget):
     """Disks that the study makes, the first one for the trials."""
 
-    driver: ClassVar[Ref] = "iostudy.node.targets.storage:MadeDisksDriver"
+    driver: ClassVar[Ref] = "iostudy.node.targets.made_disks:MadeDisksDriver"
 
     @property
     @abstractmethod
