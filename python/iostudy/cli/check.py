@@ -74,7 +74,7 @@ def check(
     if json:
         print_json(build_document(planned, notes, warnings, needs))
         return
-    remarks = (*(f"warning: {own}" for own in warnings), *(f"note: {own}" for own in notes))
+    remarks = (*(f"warning: {warning}" for warning in warnings), *(f"note: {own}" for own in notes))
     lacking = [("needs root", f"to {need}") for need in needs]
     if full:
         print_line(planned.question)
@@ -198,7 +198,7 @@ def _describe_workload(
     request = levels[0]
     figure = request.figure
     better = "higher" if figure.higher_is_better else "lower"
-    loads = [each.load for each in levels if each.load]
+    loads = [level.load for level in levels if level.load]
     each = f"{', '.join(load.text for load in loads)}; compared at each, and a curve over all"
     return [
         ("workload", f"{request.listed_as}: {_describe_options(request, varied)}"),

@@ -43,7 +43,7 @@ class ComparisonTable:
     @property
     def height(self) -> int:
         """The number of lines."""
-        headings = len({own.title for own in self.results}) if self._has_headings else 0
+        headings = len({result.title for result in self.results}) if self._has_headings else 0
         return len(self.results) + headings + 2 if self.results else 0
 
     def lines(self, width: int) -> Iterator[Text]:

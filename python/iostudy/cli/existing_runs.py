@@ -28,7 +28,7 @@ def read_fio_runs(
 
     UsageError for a file that is no report, and for a figure that a run lacks.
     """
-    reports = tuple([(path, _read_report(path)) for path in _find(own)] for own in patterns)
+    reports = tuple([(path, _read_report(path)) for path in _find(pattern)] for pattern in patterns)
     found = [
         _fio_figure(name, [_values(side, name) for side in reports])
         for name in names or (DEFAULT_FIGURE,)

@@ -49,7 +49,7 @@ def describe_planned(study: Study) -> Lines:
     in_a_round = len(study.configurations()) * len(study.workloads)
     blocks = study.decide.min_blocks, study.decide.max_blocks
     each = f"a trial under each of the {len(study.configurations())} configurations"
-    at_load = " at each load" if any(own.load for own in study.workloads) else ""
+    at_load = " at each load" if any(workload.load for workload in study.workloads) else ""
     return [
         (
             "blocks",
@@ -136,7 +136,7 @@ def _describe_formats(study: Study) -> Lines:
 
 def _describe_restarts(study: Study) -> Lines:
     """Count the restarts of the cluster's daemons; empty if no trial needs one."""
-    jobs = [each for each in study.workloads if workload_catalog.get(each.name).service]
+    jobs = [workload for workload in study.workloads if workload_catalog.get(workload.name).service]
     if not study_restarts_service(study):
         return []
     each = len(jobs) * len(study.configurations())

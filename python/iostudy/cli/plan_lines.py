@@ -101,7 +101,7 @@ def _describe_writes(study: Study) -> str:
 def _describe_decision(study: Study) -> str:
     decide = study.decide
     figures = dict.fromkeys(request.figure.name for request in study.workloads)
-    guards = dict.fromkeys(own.name for w in study.workloads for own in w.figures[1:])
+    guards = dict.fromkeys(figure.name for w in study.workloads for figure in w.figures[1:])
     guarded = f", while {', '.join(guards)} must not get worse" if guards else ""
     return (
         f"{', '.join(figures)}{guarded}; differences below {format_percent(decide.margin)} count "
@@ -128,7 +128,7 @@ def describe_changes(study: Study) -> list[tuple[str, str]]:
 
 def _has_commands(study: Study) -> bool:
     """Whether programs run that may change anything on the host."""
-    return any(own.name == _PROGRAM for own in study.workloads)
+    return any(workload.name == _PROGRAM for workload in study.workloads)
 
 
 def _nothing(study: Study) -> str:
@@ -140,7 +140,7 @@ def _describe_commands(factors: Sequence[Factor]) -> list[tuple[str, str]]:
     definitions = [catalog.get(factor.name) for factor in factors]
     own = [d for d in definitions if isinstance(d, DeclaredDefinition) and d.undocumented]
     files = [("edits", each.file) for each in own if isinstance(each, TextFileDefinition)]
-    return [*files, *(("runs", command_text(each)) for one in own for each in one.commands)]
+    return [*files, *(("runs", command_text(command)) for one in own for command in one.commands)]
 
 
 def describe_cautions(study: Study) -> list[tuple[str, str]]:
@@ -189,7 +189,7 @@ def suggest_nfs(study: Study, mounts: Iterable[Mount]) -> Iterator[str]:
     missing = _missing_configurations(study)
     if logs is None or not missing:
         return
-    points = list(dict.fromkeys(own.point for own in mounts if _is_writable_nfs(own)))
+    points = list(dict.fromkeys(mount.point for mount in mounts if _is_writable_nfs(mount)))
     if not points:
         names = ", ".join(missing)
         yield f"left out of {study.reference}: {names}, as no NFS is mounted here for writing"
@@ -202,7 +202,7 @@ def _missing_configurations(study: Study) -> Sequence[str]:
     if study.reference is None:
         return ()
     published = dict.fromkeys(own.configuration for own in reference.get(study.reference).figures)
-    labels = {own.label for own in study.configurations()}
+    labels = {configuration.label for configuration in study.configurations()}
     return [name for name in published if "NFS" in name and name not in labels]
 
 

@@ -95,7 +95,7 @@ def report_study(
     write_whole(folder / PAGE, markdown.render_document(document).encode())
     print_document(document)
     say(f"the same: {folder / PAGE}; all figures: {folder}/*/report.html")
-    if any(own.failed for own in items):
+    if any(item.failed for item in items):
         raise typer.Exit(TRIAL_FAILED)
 
 

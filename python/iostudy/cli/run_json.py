@@ -90,7 +90,7 @@ def print_run(folder: Path, exit_code: int) -> None:
 def build_document(report: Report, folder: Path, exit_code: int) -> StudyRunReport:
     """The document of a report."""
     answer = build_answer(report, folder)
-    workloads = tuple(_build_time(report, own.label) for own in report.workloads)
+    workloads = tuple(_build_time(report, workload.label) for workload in report.workloads)
     return StudyRunReport(
         study=report.name,
         folder=str(folder.absolute()),
@@ -102,7 +102,7 @@ def build_document(report: Report, folder: Path, exit_code: int) -> StudyRunRepo
         next_steps=tuple(answer.next_steps),
         baseline=report.baseline,
         verdicts=tuple(_list_verdicts(report)),
-        effects=tuple(own for topic in report.topics for own in topic.list_effects()),
+        effects=tuple(effect for topic in report.topics for effect in topic.list_effects()),
         given_up=report.given_up,
         measuring_seconds=sum(own.measuring_seconds for own in workloads),
         workloads=workloads,
@@ -110,14 +110,14 @@ def build_document(report: Report, folder: Path, exit_code: int) -> StudyRunRepo
 
 
 def _list_verdicts(report: Report) -> Iterator[WorkloadVerdict]:
-    for each in list_verdicts(report.workloads):
-        for result in each.results:
+    for verdict in list_verdicts(report.workloads):
+        for result in verdict.results:
             if result.verdict is not None:
                 yield WorkloadVerdict.copy_from(
                     result,
-                    workload=each.workload,
-                    figure=each.figure.name,
-                    is_guard=each.is_guard,
+                    workload=verdict.workload,
+                    figure=verdict.figure.name,
+                    is_guard=verdict.is_guard,
                 )
 
 

@@ -168,7 +168,7 @@ def build_selftest(study: Study, final: Sequence[ComparisonResult], folder: str)
     """Return the expected and the observed results."""
     true = {c.label: -parse_percent(c.options[OPTION]) for c in study.configurations()}
     expectations = tuple(_expectation(each, true[each.configuration]) for each in final)
-    outcomes = {each.outcome for each in expectations}
+    outcomes = {expectation.outcome for expectation in expectations}
     outcome = next(each for each in reversed(ExpectationOutcome) if each in outcomes)
     noise = build_workload_power(study, final[0].workload, final)
     return SelftestReport(
@@ -185,16 +185,16 @@ def build_selftest_table(selftest: SelftestReport) -> TextTable:
     heads = ("", "expected", "observed", "verdict", "blocks", "")
     rows = [
         (
-            each.configuration,
+            expectation.configuration,
             "no different"
-            if each.expected_change == 0
-            else format_signed_change(each.expected_change),
-            format_change_interval(each.change, each.interval),
-            str(each.verdict),
-            str(each.blocks),
-            each.sentence,
+            if expectation.expected_change == 0
+            else format_signed_change(expectation.expected_change),
+            format_change_interval(expectation.change, expectation.interval),
+            str(expectation.verdict),
+            str(expectation.blocks),
+            expectation.sentence,
         )
-        for each in selftest.expectations
+        for expectation in selftest.expectations
     ]
     return TextTable("", heads, rows, names=1)
 

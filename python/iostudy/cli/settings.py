@@ -39,7 +39,7 @@ def settings(
     A description has unit, range, default, documentation and source.
     """
     declare_files()
-    names = dict.fromkeys(each for word in words or [""] for each in _match_names(word))
+    names = dict.fromkeys(name for word in words or [""] for name in _match_names(word))
     definitions = [find_definition(name) for name in names]
     if json:
         print_json([_as_json(definition) for definition in definitions])

@@ -84,10 +84,10 @@ def run_and_write_report(
             final = run_remaining(assignment, permission, seed=seed, limit=limit)
     require_safe_folder(folder, insist=consent.unsafe_folders)
     write_report(folder)
-    for own in read_given_up_workloads(folder):
+    for given_up in read_given_up_workloads(folder):
         raise TrialError(
-            f"every block of {own.workload}",
-            found=f"block {own.block}: {own.explanation}",
+            f"every block of {given_up.workload}",
+            found=f"block {given_up.block}: {given_up.explanation}",
             where=str(folder),
             remedy="resume it with --resume on a quieter machine, or without limits (validity:); "
             f"`iostudy report {shlex.quote(str(folder))}` shows what was measured",

@@ -87,8 +87,8 @@ def _print_definition(definition: WorkloadDefinition) -> None:
 
 def _rows(figures: tuple[Figure, ...]) -> list[tuple[str, str, str]]:
     return [
-        (f"  {each.name}", each.unit, f"{each.documentation} ({_format_direction(each)})")
-        for each in figures
+        (f"  {figure.name}", figure.unit, f"{figure.documentation} ({_format_direction(figure)})")
+        for figure in figures
     ]
 
 

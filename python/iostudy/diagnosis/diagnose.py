@@ -66,10 +66,10 @@ def diagnose(summary: TelemetrySummary, context: DiagnosisContext) -> Diagnosis:
     idleness = describe_idleness(summary, context)
     candidates = (finding for rule in RULES for finding in rule(summary, context))
     findings = [
-        _limit_confidence(replace(each, of=context.title(each.of)), summary, context)
-        for each in candidates
-        if each.held is None or each.held >= MINIMUM_HELD
-        if not idleness or can_limit_idle(each.limit)
+        _limit_confidence(replace(candidate, of=context.title(candidate.of)), summary, context)
+        for candidate in candidates
+        if candidate.held is None or candidate.held >= MINIMUM_HELD
+        if not idleness or can_limit_idle(candidate.limit)
     ]
     return Diagnosis(
         findings=tuple(_order(findings)),
@@ -109,7 +109,7 @@ def _order(findings: Sequence[Finding]) -> list[Finding]:
     causes = [each for each in findings if not _is_explained(each, findings)]
     consequences = [each for each in findings if each not in causes]
     left_out = {Bottleneck.CONCURRENCY}
-    if any(each.limit is Bottleneck.FIRST_TOUCH for each in causes):
+    if any(cause.limit is Bottleneck.FIRST_TOUCH for cause in causes):
         left_out |= {Bottleneck.CPU, Bottleneck.CORE}
     kept = causes + [each for each in consequences if each.limit not in left_out]
 

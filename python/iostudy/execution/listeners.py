@@ -120,7 +120,7 @@ def undecided_configurations(
         if result.workload == workload and is_undecided(study, result)
     }
     if undecided and not find_mode(study).compares_configurations:
-        return frozenset(own.label for own in study.configurations())
+        return frozenset(configuration.label for configuration in study.configurations())
     alone = len(study.configurations()) == 1
     return frozenset({*undecided, study.baseline.label}) if undecided or alone else frozenset()
 

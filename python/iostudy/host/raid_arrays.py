@@ -124,7 +124,7 @@ def parse_progress(text: str) -> float | None:
 def _read_progress(name: str, root: Path) -> float | None:
     """Return the progress by ``/proc/mdstat``, or else by ``md/sync_completed``."""
     arrays = re.split(r"^(?=\S)", read_attribute(root / "proc/mdstat") or "", flags=re.MULTILINE)
-    listed = next((each for each in arrays if each.startswith(f"{name} :")), "")
+    listed = next((array for array in arrays if array.startswith(f"{name} :")), "")
     if match := _LISTED_PROGRESS.search(listed):
         return _divide(match)
     folder = root / "sys/class/block" / name / "md"

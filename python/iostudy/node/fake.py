@@ -253,7 +253,7 @@ class _FakeSession:
         yield FakeRun(
             rate=lambda label: node.mean(request, label),
             responses=lambda label: node.responses.get(label, NO_RESPONSE),
-            figures=[own.name for own in catalog.get(request.name).figures(request.options)],
+            figures=[figure.name for figure in catalog.get(request.name).figures(request.options)],
             noise=node.noise,
             draw=random.Random(f"{node.seed} {len(node.log)}"),
             telemetry=_telemetry(_MOVED_KB, Disturbance()),

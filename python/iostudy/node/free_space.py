@@ -36,7 +36,7 @@ def measure_free_space(where: str, *directories: Path) -> FreeSpace:
     It is unknown if one of them does not state its size, as some FUSE file systems.
     """
     file_systems = {path.stat().st_dev: os.statvfs(path) for path in directories}.values()
-    if not all(own.f_blocks for own in file_systems):
+    if not all(file_system.f_blocks for file_system in file_systems):
         return FreeSpace(where, None)
     return FreeSpace(where, sum(own.f_bavail * own.f_frsize for own in file_systems))
 

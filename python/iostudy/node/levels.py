@@ -33,7 +33,7 @@ class Levels:
         """Return the values that all these places offer, in catalogue order."""
         offers = [setting.available_values() for setting in self.bind(name, on)]
         choices = catalog.get(name).choices
-        return tuple(choice for choice in choices if all(choice in each for each in offers))
+        return tuple(choice for choice in choices if all(choice in offer for offer in offers))
 
     @contextmanager
     def applied(self, configuration: Configuration) -> Iterator[Mapping[Setting, str]]:
@@ -53,7 +53,7 @@ class Levels:
         The journal holds the values of all of them before the first write. SettingError for a
         setting that is missing or cannot be switched.
         """
-        wanted = [self._requested_values(each) for each in configurations]
+        wanted = [self._requested_values(configuration) for configuration in configurations]
         changes = kinds.prepare_switching([_written_values(each) for each in wanted])
         with self.transaction.apply_temporarily(*changes):
             yield SwitchedLevels(configurations, Switcher(changes), wanted)

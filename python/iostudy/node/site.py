@@ -219,7 +219,7 @@ class DiskWatch:
     def end(self) -> tuple[dict[str, Mapping[str, float]], tuple[str, ...]]:
         """Return figures by device, and reasons why the trial does not count."""
         states = [find() for find in self.running]
-        figures = {own.device: own.figures for own in states if own.figures}
+        figures = {state.device: state.figures for state in states if state.figures}
         return figures, tuple(f"{own.device}: {own.invalid}" for own in states if own.invalid)
 
 

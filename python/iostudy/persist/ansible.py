@@ -215,7 +215,7 @@ def _check(handlers: Sequence[_AnsibleHandler]) -> Iterator[Task]:
             ),
             "quiet": True,
         },
-        "loop": [f"{{{{ {own.result} | default({{}}) }}}}" for own in handlers],
+        "loop": [f"{{{{ {handler.result} | default({{}}) }}}}" for handler in handlers],
         "loop_control": {"label": "its commands"},
     }
 
@@ -235,7 +235,7 @@ def _write(file: _File) -> Task:
 
 
 def _notify(handlers: Sequence[_AnsibleHandler]) -> Task:
-    return {"notify": [*(own.name for own in handlers), _FAILED]} if handlers else {}
+    return {"notify": [*(handler.name for handler in handlers), _FAILED]} if handlers else {}
 
 
 def _edit(edit: fstab.Edit) -> Iterator[Task]:

@@ -106,7 +106,7 @@ def find_configuration(study: Study, label: str) -> Configuration:
             f"a configuration of the study {study.name}",
             found=label,
             where="--configuration",
-            remedy=f"give one of: {'; '.join(own.label for own in study.choices())}",
+            remedy=f"give one of: {'; '.join(choice.label for choice in study.choices())}",
         )
     return configurations[label]
 

@@ -99,7 +99,7 @@ def exclude_guards(results: Iterable[ComparisonResult]) -> tuple[ComparisonResul
 def describe_failed_side(results: Iterable[ComparisonResult]) -> str:
     """Return what leaves no workload a figure to compare, as ``every run of b on time failed``."""
     sides = []
-    begun = [own for own in exclude_guards(results) if own.comparison.blocks]
+    begun = [guard for guard in exclude_guards(results) if guard.comparison.blocks]
     for workload in dict.fromkeys(own.workload for own in begun):
         own = [result for result in begun if result.workload == workload]
         failed = {result.configuration: None for result in own if math.isnan(result.mean)}
@@ -176,7 +176,7 @@ def collect_figures(
     study: Study, rows: Iterable[MeasuredRow]
 ) -> dict[tuple[str, str], BlockFigures]:
     """Collect the deciding figures of counted trials that did not fail."""
-    deciding = {own.label: own.figure.name for own in study.workloads}
+    deciding = {workload.label: workload.figure.name for workload in study.workloads}
     return {
         key: select_figures(runs, deciding[key[0]])
         for key, runs in collect_runs(study, rows).items()
@@ -275,7 +275,7 @@ def common_blocks(
 ) -> tuple[int, ...]:
     """Return the blocks of any of the workloads under any configuration."""
     figures = (own for (workload, _), own in values.items() if workload in workloads)
-    return tuple(sorted({block for own in figures for block in own}))
+    return tuple(sorted({block for figure in figures for block in figure}))
 
 
 def workload_log_figures(

@@ -101,4 +101,4 @@ def _in_order(
 
 def count_tests(values: Sequence[CovariateValues]) -> int:
     """The number of tests for an imbalance: one of every covariate that was not always 0."""
-    return sum(bool(np.nansum(own.shares) > 0) for own in values)
+    return sum(bool(np.nansum(value.shares) > 0) for value in values)

@@ -66,7 +66,7 @@ class JointRun:
 def join_runs(runs: Sequence[NodeRun], margin: float) -> JointRun:
     """Join the runs of one trial; ``margin`` is that of the study, as a fraction."""
     is_one = len(runs) == 1
-    starts, ends = [own.start for own in runs], [own.end for own in runs]
+    starts, ends = [run.start for run in runs], [own.end for own in runs]
     before = max(own.offset_before.error for own in runs)
     after = max(own.offset_after.error for own in runs)
     return JointRun(
@@ -118,12 +118,12 @@ def read_node_parts(parts: Sequence[Part]) -> tuple[NodePart, ...]:
     """The runs of the nodes; none in a trial of one host."""
     return tuple(
         NodePart(
-            node=own.labels[_NODE],
-            seconds=own.figures[_SECONDS],
-            start_after=own.figures[_START],
-            error=own.figures[_ERROR],
-            size=round(own.figures[BYTES]),
+            node=part.labels[_NODE],
+            seconds=part.figures[_SECONDS],
+            start_after=part.figures[_START],
+            error=part.figures[_ERROR],
+            size=round(part.figures[BYTES]),
         )
-        for own in parts
-        if _NODE in own.labels
+        for part in parts
+        if _NODE in part.labels
     )

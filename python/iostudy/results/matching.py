@@ -68,7 +68,7 @@ def match_studies(
         elif reason := _difference(own, theirs[own.label]):
             reasons[own.label] = f"{own.label} is not the same workload: {reason}"
         else:
-            shared = tuple(each for each in own.figures if each in theirs[own.label].figures)
+            shared = tuple(figure for figure in own.figures if figure in theirs[own.label].figures)
             workloads.append(replace(own, figures=shared))
     ours = {workload.label for workload in first.study.workloads}
     missing = (label for label in theirs if label not in ours)

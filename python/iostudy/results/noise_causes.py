@@ -95,7 +95,7 @@ class NoiseDecomposition:
     @property
     def unexplained(self) -> float:
         """The share of the variance without a known cause."""
-        return max(0.0, 1 - sum(own.share.share for own in self.contributions))
+        return max(0.0, 1 - sum(contribution.share.share for contribution in self.contributions))
 
 
 def _machine(figure: str) -> Value:
@@ -234,7 +234,7 @@ def _used_cpu(summary: TelemetrySummary) -> Iterator[tuple[str, float]]:
 
 
 def _counted_io(summary: TelemetrySummary) -> Iterator[tuple[str, float]]:
-    return ((each.name, each.kB) for each in summary.submitters)
+    return ((submitter.name, submitter.kB) for submitter in summary.submitters)
 
 
 _USED: dict[NoiseCause, Callable[[TelemetrySummary], Iterator[tuple[str, float]]]] = {
@@ -273,7 +273,7 @@ def find_floor_shares(rows: Sequence[TrialRow]) -> Array:
     NaN for a trial whose samples were too few to know.
     """
     devices = [_device(row) for row in rows]
-    known = np.array(["%stalled" in own for own in devices])
+    known = np.array(["%stalled" in device for device in devices])
     floors = np.array([own.get("floor_kB/s", np.nan) for own in devices])
     on_the_way = np.array([own.get("%floor", 0.0) for own in devices])
     common = _common_floor(floors[on_the_way >= _CLEAR])

@@ -116,7 +116,7 @@ def _build_static(
 ) -> tuple[DiagnosisContext, WorkloadProperties]:
     """Build the context without the figures of a run, and the workload's properties."""
     definition = catalog.get(workload)
-    directories = [str(each) for each in definition.make(options).directories()]
+    directories = [str(directory) for directory in definition.make(options).directories()]
     properties = WorkloadProperties(
         concurrency=definition.concurrency(options),
         spins=definition.spins(options),

@@ -76,7 +76,7 @@ def _shipped() -> Mapping[str, SettingDefinition]:
 
 def open_prefixes() -> tuple[str, ...]:
     """Return the beginnings of names that are settings also without a description."""
-    open_families = (own.prefix for own in _families() if own.define is not None)
+    open_families = (family.prefix for family in _families() if family.define is not None)
     return (sysctl.PREFIX, *filter(None, open_families))
 
 

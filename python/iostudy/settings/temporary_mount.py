@@ -86,7 +86,7 @@ class TemporaryMount(Change):
 
     def _require_protection(self) -> None:
         """Unmount it again, with a TargetError, if a program of its type left a protection out."""
-        mounts = (each for each in read_mounts() if each.point.is_relative_to(self.point))
+        mounts = (mount for mount in read_mounts() if mount.point.is_relative_to(self.point))
         missing = {option for each in mounts for option in PROTECTION if option not in each.options}
         if missing:
             unmount_all(self.point, self.source, self._is_own)

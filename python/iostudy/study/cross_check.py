@@ -55,7 +55,7 @@ def cross_check(collector: ProblemCollector, study: Study) -> None:
 
 def _check_services(collector: ProblemCollector, study: Study) -> None:
     """All workloads use the one service of the study."""
-    needed = filter(None, (catalog.get(own.name).service for own in study.workloads))
+    needed = filter(None, (catalog.get(workload.name).service for workload in study.workloads))
     if len(names := dict.fromkeys(needed)) > 1:
         message = "a study has one service for its workloads; write a study for each"
         collector.add(("workloads",), message, found=", ".join(names))
@@ -290,7 +290,7 @@ def _check_durations(collector: ProblemCollector, study: Study, longest: float) 
 
 def _check_layouts(collector: ProblemCollector, study: Study) -> None:
     """The target can be made with every configuration."""
-    levels = (own.settings for own in study.known().configurations())
+    levels = (configuration.settings for configuration in study.known().configurations())
     for conflict in dict.fromkeys(map(study.target.find_conflict, levels)):
         if conflict is not None:
             key, message, found = conflict

@@ -314,7 +314,7 @@ class Study:
         return Goal(better, others if guards is None else self._requested(guards))
 
     def _requested(self, listed: Sequence[str]) -> tuple[str, ...]:
-        return tuple(own.label for own in self.workloads if own.listed_as in listed)
+        return tuple(workload.label for workload in self.workloads if workload.listed_as in listed)
 
     @property
     def weights(self) -> tuple[float, ...]:

@@ -105,7 +105,7 @@ class CombinedRecorder:
         finally:
             telemetry = self._recorder.stop()
         # A daemon of the workload is no descendant of it any more, but known to the sampler.
-        known = (each.pid for each in telemetry.samples.processes if each.of_workload)
+        known = (process.pid for process in telemetry.samples.processes if process.of_workload)
         submitters = find_foreign_submitters(
             submitted, {*self._workload, *known}, telemetry.summary.private_devices
         )
@@ -146,7 +146,7 @@ def find_foreign_submitters(
             found[device, process.pid, process.name] += size
     if private := {device for device, _, _ in found}.intersection(private_devices):
         nodes = {Path("/dev", name) for name in private_devices}
-        own = {each.id for each in mounts() if each.named_device in nodes}
+        own = {mount.id for mount in mounts() if mount.named_device in nodes}
         users = {pid for _, pid, _ in found if _has_open_file(proc / str(pid), own, nodes)}
         found = Counter(
             {key: size for key, size in found.items() if key[0] not in private or key[1] in users}

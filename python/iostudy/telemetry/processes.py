@@ -144,7 +144,7 @@ FOREIGN_KB = "foreign_kB"
 def compute_moved_kb(summary: TelemetrySummary, devices: Collection[str]) -> float:
     """Return the kB read and written on the recorded ones of these devices."""
     figures = [summary.devices[name] for name in devices if name in summary.devices]
-    return sum(each["kB_read"] + each["kB_wrtn"] for each in figures)
+    return sum(figure["kB_read"] + figure["kB_wrtn"] for figure in figures)
 
 
 def compute_foreign_kb(
@@ -157,7 +157,7 @@ def compute_foreign_kb(
     anywhere: kernel threads that serve a file system move data of those who use it. What arrives
     at a device below one that the study made is the workload's as well.
     """
-    counted = sum(each.kB for each in find_submitters(summary, devices))
+    counted = sum(submitter.kB for submitter in find_submitters(summary, devices))
     if set(devices) <= set(summary.private_devices):
         return counted
     own_kb = max(workload_kb, compute_moved_kb(summary, summary.private_devices))
@@ -167,5 +167,5 @@ def compute_foreign_kb(
 
 def find_submitters(summary: TelemetrySummary, devices: Collection[str]) -> list[Submitter]:
     """Return the others that submitted I/O to the devices, the most first."""
-    found = (each for each in summary.submitters if each.device in devices)
+    found = (submitter for submitter in summary.submitters if submitter.device in devices)
     return sorted(found, key=lambda each: each.kB, reverse=True)

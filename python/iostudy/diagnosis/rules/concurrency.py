@@ -78,7 +78,7 @@ def _find_spare_capacity(
         return (Confidence.HIGH if is_much else Confidence.LOW), (evidence,)
     disks = context.disk_figures(device, summary)
     waiting = max(
-        (own["aqu-sz"] for own in disks.values()), default=count_queued_requests(summary, context)
+        (disk["aqu-sz"] for disk in disks.values()), default=count_queued_requests(summary, context)
     )
     if waiting >= DEEP.low:
         return None

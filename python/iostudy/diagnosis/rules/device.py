@@ -68,7 +68,7 @@ def compute_busy_time(summary: TelemetrySummary, context: DiagnosisContext) -> E
         return None
     # The kernel counts merged flushes separately from %util (block/blk-flush.c), and the devices
     # may all have been busy at different times.
-    total = sum(own["%util"] + _flushing_percent(own) for own in figures.values())
+    total = sum(figure["%util"] + _flushing_percent(figure) for figure in figures.values())
     percent = min(100.0, total)
     return Evidence(
         "busy", context.device_names, percent, "%", f"{format_number(percent)} % of the time"
@@ -91,7 +91,7 @@ def _find_saturation(
     """A volume is busy as soon as one of its disks is, so that one disk must be busy as well."""
     figures, disks = summary.devices[device], context.disk_figures(device, summary)
     point = OperatingPoint.from_figures(figures)
-    busy = UTILIZATION.grade(min(figures["%util"], max(own["%util"] for own in disks.values())))
+    busy = UTILIZATION.grade(min(figures["%util"], max(disk["%util"] for disk in disks.values())))
     if point is None or busy is None or find_higher_throughput(context, device, point):
         return
     if saturated := _grade_saturation(

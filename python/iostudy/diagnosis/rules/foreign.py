@@ -51,8 +51,8 @@ def _find_foreign_io(summary: TelemetrySummary, context: DiagnosisContext) -> It
     below = {disk for name in targets for disk in context.disk_figures(name, summary)}
     foreign_kb = {targets: compute_foreign_kb(summary, targets, workload_kb)}
     for disk in sorted(below - set(targets)):
-        foreign_kb[disk,] = sum(each.kB for each in find_submitters(summary, [disk]))
-    found = (_grade_foreign_io(summary, context, *each) for each in foreign_kb.items())
+        foreign_kb[disk,] = sum(submitter.kB for submitter in find_submitters(summary, [disk]))
+    found = (_grade_foreign_io(summary, context, *item) for item in foreign_kb.items())
     findings = [finding for finding in found if finding is not None]
     yield from sorted(findings, key=lambda each: each.held or 0.0, reverse=True)[:1]
 
@@ -75,7 +75,7 @@ def _grade_foreign_io(
         return None
     confidence = lowest_confidence(grade, saturation.confidence)
     submitters = find_submitters(summary, devices)
-    is_counted = sum(each.kB for each in submitters) >= MAJORITY * foreign_kb
+    is_counted = sum(submitter.kB for submitter in submitters) >= MAJORITY * foreign_kb
     names = " and ".join(devices)
     says = f"{format_number(share)} % of the I/O on {names} was not the workload's"
     return Finding(

@@ -186,7 +186,7 @@ def _cost(summary: TelemetrySummary) -> float:
     machine = summary.machine
     if not machine.get("cache_growth_ms/MiB") or not machine.get("cache_growth_kB/s"):
         return 0.0
-    requests = sum(own["r/s"] + own["w/s"] for own in summary.devices.values())
+    requests = sum(device["r/s"] + device["w/s"] for device in summary.devices.values())
     per_mib = requests * _KB_PER_MIB / machine["cache_growth_kB/s"]
     return max(0.0, machine["cache_growth_ms/MiB"] - _REQUEST_MS * per_mib)
 

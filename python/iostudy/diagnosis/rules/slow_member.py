@@ -117,7 +117,7 @@ def _compare_with_peers(
     if busy is None or not compared:
         return
     wait, usual = max(compared, key=lambda own: own[0] / own[1])
-    queues = figures["aqu-sz"] + sum(own["aqu-sz"] for own in peers.values())
+    queues = figures["aqu-sz"] + sum(peer["aqu-sz"] for peer in peers.values())
     inside = 100 * figures["aqu-sz"] / queues if queues else 0.0
     if wait >= SLOWER * usual and (slower := ELASTICITY.grade(inside)):
         idle = median(own["%util"] for own in peers.values())

@@ -285,7 +285,7 @@ def draw_order(
     The second round has the reverse order. ``place`` is (block, pair). The order depends on seed,
     workload and place alone, so that a resumed study continues as it would have.
     """
-    labels = [own.label for own in study.configurations()]
+    labels = [configuration.label for configuration in study.configurations()]
     block, number = place
     draw = random.Random(f"{seed} {request.label} {block} {number}")
     return tuple(label for label in draw.sample(labels, len(labels)) if label in undecided)

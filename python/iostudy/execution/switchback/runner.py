@@ -87,7 +87,7 @@ class SwitchbackRunner:
         for own in self._record.plans():
             if own.workload == request.label and isinstance(own.plan, WindowPlan):
                 return own.plan
-        labels = [own.label for own in self._study.configurations()]
+        labels = [configuration.label for configuration in self._study.configurations()]
         rehearsal = rehearse(run, labels)
         operations = required_for_figure(request.figure.name)
         decide = self._study.decide
@@ -155,7 +155,7 @@ class SwitchbackRunner:
 
     def _seconds_left(self, blocks: Blocks, plan: WindowPlan) -> float:
         """Return an upper bound; workloads without a plan are assumed to take the planned time."""
-        labels = [own.label for own in self._study.workloads]
+        labels = [workload.label for workload in self._study.workloads]
         later = len(labels) - 1 - labels.index(blocks.request.label)
         own = blocks.blocks_left * plan.block_seconds
         return min(own + later * self._study.decide.time, self._limit.seconds_left)
@@ -172,7 +172,7 @@ def collect_increments(
         if first.previous != own and second.previous == own and min(values) > 0:
             blocks = found.setdefault(own, {})
             blocks.setdefault(first.block, []).append(math.log(values[1] / values[0]))
-    return {label: [fmean(own) for own in blocks.values()] for label, blocks in found.items()}
+    return {label: [fmean(block) for block in blocks.values()] for label, blocks in found.items()}
 
 
 def _explain(labels: Sequence[str]) -> str:

@@ -49,7 +49,7 @@ class DirectoriesDriver(TargetDriver[DirectoriesTarget]):
         return tuple(map(_prepare_mount, self.target.mounts.values()))
 
     def creates(self, factor: Factor, reach: Reach) -> bool:
-        points = [own.point for own in self.target.mounts.values()]
+        points = [mount.point for mount in self.target.mounts.values()]
         return bool(points) and all(
             any(Path(place).is_relative_to(point) for point in points) for place in factor.on
         )

@@ -137,7 +137,7 @@ def _bind(
         ValueForm(definition.equals, normalise),
         where.device,
         boot_id(),
-        ((file, tuple(_below_root(file, each) for each in resets)),) if resets else (),
+        ((file, tuple(_below_root(file, reset) for reset in resets)),) if resets else (),
         definition.offered,
     )
     return AttributeFileSetting(definition, owner, file, several)

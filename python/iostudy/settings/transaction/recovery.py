@@ -259,7 +259,7 @@ def _attributes_in(path: Path) -> set[tuple[Attributes, str]]:
 
 def _attributes(steps: Sequence[JournaledChange]) -> set[tuple[Attributes, str]]:
     changes = (step.change for step in steps)
-    attribute_changes = (each for each in changes if isinstance(each, AttributeChange))
+    attribute_changes = (change for change in changes if isinstance(change, AttributeChange))
     return {(each.owner, name) for each in attribute_changes for name in each.before}
 
 

@@ -56,8 +56,8 @@ class DirectoriesTarget(Target):
 
     def describe_changes(self) -> tuple[str, ...]:
         return tuple(
-            f"{own.source} is mounted at {own.point}, unmounted at the end"
-            for own in self.mounts.values()
+            f"{mount.source} is mounted at {mount.point}, unmounted at the end"
+            for mount in self.mounts.values()
         )
 
     @property
@@ -70,7 +70,7 @@ class DirectoriesTarget(Target):
 
     def root_needs(self, description: str) -> tuple[str, ...]:
         del description
-        sources = ", ".join(own.source for own in self.mounts.values())
+        sources = ", ".join(mount.source for mount in self.mounts.values())
         return (f"mount {sources}",) if sources else ()
 
     def without_place(self) -> Target:

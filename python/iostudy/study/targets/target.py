@@ -292,7 +292,7 @@ class MountRequest:
     @property
     def kind(self) -> MountKind | None:
         """The kind of a plugin; None for mount(8)."""
-        refs = (own for plugin in registered() for own in plugin.mounts.items())
+        refs = (item for plugin in registered() for item in plugin.mounts.items())
         found = (ref for beginning, ref in refs if self.source.startswith(beginning))
         return next(map(plugins.load, found), None)
 

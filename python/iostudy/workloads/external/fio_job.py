@@ -213,7 +213,7 @@ class JobFile:
     def options(self, target: TargetPaths) -> list[tuple[int, dict[str, str]]]:
         """Return the group and the parameters with a value of each job, as fio reports them."""
         parameters = [job.on(target).parameters for job in self.jobs]
-        given = ({name: v for name, v in each.items() if v} for each in parameters)
+        given = ({name: v for name, v in parameter.items() if v} for parameter in parameters)
         return list(zip(self.groups(), given, strict=True))
 
     @property
@@ -455,7 +455,7 @@ def is_fio(arguments: Sequence[str]) -> bool:
 
 def parse_command_line(arguments: Sequence[str], directory: Path) -> FioCommand:
     """Return the jobs of a command line; relative paths start in ``directory``."""
-    files = [each for each in arguments[1:] if _is_file(each, directory)]
+    files = [argument for argument in arguments[1:] if _is_file(argument, directory)]
     parameters = list(_parameters([each for each in arguments[1:] if each not in files]))
     if not files and any(name == "name" for name, _ in parameters):
         label = next(value for name, value in parameters if name == "name")
