@@ -202,8 +202,8 @@ def _known(number: str, path: Path, root: Path) -> tuple[BlockDevice, ...]:
     return (device,)
 
 
-def _each_once(found: Iterable[BlockDevice]) -> tuple[BlockDevice, ...]:
-    return tuple({device.name: device for device in found}.values())
+def _each_once(block_devices: Iterable[BlockDevice]) -> tuple[BlockDevice, ...]:
+    return tuple({device.name: device for device in block_devices}.values())
 
 
 def _number(device: int) -> str:

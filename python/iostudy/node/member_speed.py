@@ -53,7 +53,7 @@ def _best(measured: Sequence[MemberSpeed]) -> MemberSpeed:
 
 def _measure(disk: ScratchDisk, number: int) -> MemberSpeed:
     device = disk.device
-    with steps.open_verified(device.path, disk.found) as descriptor:
+    with steps.open_verified(device.path, disk.identity) as descriptor:
         steps.require_no_signature(device.path)
         node = steps.descriptor_path(descriptor)
         with open_prober(node, device, write=False) as prober:

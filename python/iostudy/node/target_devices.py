@@ -16,9 +16,9 @@ def device_names(*places: Path) -> tuple[str, ...]:
     return tuple(dict.fromkeys(device.name for place in places for device in _stack(place)))
 
 
-def devices_with_queues(found: Iterable[str]) -> tuple[BlockDevice, ...]:
+def devices_with_queues(names: Iterable[str]) -> tuple[BlockDevice, ...]:
     """Return the named devices with their own queue, without partitions."""
-    present = devices.read_present_devices(found)
+    present = devices.read_present_devices(names)
     return tuple(device for device in present if device.name == device.disk)
 
 

@@ -285,9 +285,9 @@ def _merge_class(first: DiskRules, other: DiskRules) -> DiskRules:
     )
 
 
-def format_rules(found: Iterable[DiskRules], origin: str) -> str:
+def format_rules(rules: Iterable[DiskRules], origin: str) -> str:
     """Return the content of the file."""
-    return format_heading(origin) + frame("".join(part.text for part in found if part.disks))
+    return format_heading(origin) + frame("".join(part.text for part in rules if part.disks))
 
 
 def frame(rules: str) -> str:

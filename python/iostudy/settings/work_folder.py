@@ -28,7 +28,7 @@ class WorkFolder(Change):
     kind: ClassVar[str] = "work-folder"
 
     path: Path
-    place: FilesystemLocation | None = None
+    location: FilesystemLocation | None = None
     account: Account | None = None
 
     @classmethod
@@ -58,16 +58,16 @@ class WorkFolder(Change):
     @classmethod
     def from_record(cls, record: Record) -> WorkFolder:
         """Rebuild from the journal; ValueError if the folder is not one of iostudy."""
-        place = FilesystemLocation.from_record(record.get("place"))
+        location = FilesystemLocation.from_record(record.get("place"))
         path = own_folder.parse_recorded(record["path"], PREFIX)
         owner = record.get("owner")
-        return cls(path, place, None if owner is None else Account.of_owner(int(owner)))
+        return cls(path, location, None if owner is None else Account.of_owner(int(owner)))
 
     def record(self) -> Record:
         """Return the path, its location inside the file system, and its owner if not root."""
         return {
             "path": str(self.path),
-            "place": self.place.record() if self.place else None,
+            "place": self.location.record() if self.location else None,
             "owner": self.account.uid if self.account else None,
         }
 
@@ -93,8 +93,8 @@ class WorkFolder(Change):
             removed = own_folder.remove_folder(self.path)
         if removed:
             return (f"{self.describe()}: removed",)
-        if self.place is not None:
-            self.place.require(self.path, f"to remove the {self.describe()}")
+        if self.location is not None:
+            self.location.require(self.path, f"to remove the {self.describe()}")
         return ()
 
 

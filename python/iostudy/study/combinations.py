@@ -172,13 +172,13 @@ def find_labelling_factors(factors: Sequence[Factor]) -> list[str]:
 
 
 def label_combinations(
-    found: Sequence[Combination], factors: Sequence[Factor]
+    runs: Sequence[Combination], factors: Sequence[Factor]
 ) -> Iterator[tuple[str, Combination]]:
     """Each with a label: the levels of factors that have several, or of all where none has."""
-    active = [f for f in factors if any(f.name in levels for levels in found)]
+    active = [f for f in factors if any(f.name in levels for levels in runs)]
     telling = find_labelling_factors(active)
     short = short_names(telling)
-    for levels in found:
+    for levels in runs:
         if len(telling) == 1:
             yield levels[telling[0]].label, levels
         else:

@@ -53,7 +53,7 @@ class ModelledDrive(FolderOfDisk):
     size_bytes: int
     drive: Disk | Flash | None = None
     memory_limit_bytes: int = 0
-    place: FilesystemLocation | None = None
+    location: FilesystemLocation | None = None
     nbd: bool = False
 
     @classmethod
@@ -79,8 +79,8 @@ class ModelledDrive(FolderOfDisk):
         if not sparse:
             _require_memory(size)
         folder = own_folder.new_path(parent, PREFIX)
-        place = FilesystemLocation.find(folder)
-        return cls(folder, model, size, drive, _memory_limit(), place, nbd)
+        location = FilesystemLocation.find(folder)
+        return cls(folder, model, size, drive, _memory_limit(), location, nbd)
 
     @classmethod
     def from_record(cls, record: Record) -> ModelledDrive:
@@ -89,7 +89,7 @@ class ModelledDrive(FolderOfDisk):
             own_folder.parse_recorded(record["folder"], PREFIX),
             record["model"],
             record["size_bytes"],
-            place=FilesystemLocation.from_record(record.get("place")),
+            location=FilesystemLocation.from_record(record.get("place")),
         )
 
     def record(self) -> Record:
@@ -98,7 +98,7 @@ class ModelledDrive(FolderOfDisk):
             "folder": str(self.folder),
             "model": self.model,
             "size_bytes": self.size_bytes,
-            "place": self.place.record() if self.place else None,
+            "place": self.location.record() if self.location else None,
         }
 
     def describe(self) -> str:
@@ -135,7 +135,7 @@ class ModelledDrive(FolderOfDisk):
         return bool(steps.find_loops(self.image, self.folder.name))
 
     @property
-    def found(self) -> ScratchIdentity:
+    def identity(self) -> ScratchIdentity:
         """Identity of the device for mkfs."""
         return ScratchIdentity.from_device(self.device)
 
@@ -188,8 +188,8 @@ class ModelledDrive(FolderOfDisk):
         steps.remove_file(self.socket)
         for path in (self.served, self.mount_point, self.folder):
             steps.remove_folder(path)
-        if not was_there and self.place is not None:
-            self.place.require(self.folder, f"to remove the {self.describe()}")
+        if not was_there and self.location is not None:
+            self.location.require(self.folder, f"to remove the {self.describe()}")
         return (f"{self.describe()}: removed",) if was_there else ()
 
     def read_statistics(self) -> dict[str, Any]:

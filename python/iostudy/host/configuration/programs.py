@@ -20,15 +20,15 @@ _INTERPRETED = b"#!"
 
 
 def program_writes(
-    reader: Reader, found: Assignment, command: str, folder: Path
+    reader: Reader, assignment: Assignment, command: str, folder: Path
 ) -> Iterator[Assignment]:
     """Yield what a command writes, and what the scripts write that it names."""
     for write in find_shell_writes(command):
-        yield _with_write(found, write, reader.root)
+        yield _with_write(assignment, write, reader.root)
     for word in re.findall(r"[^\s\"';|&]+", command):
         if word[0] == "/" or folder.parts:
             script = reader.root / (word.lstrip("/") if word[0] == "/" else folder / word)
-            yield from script_writes(reader, script, _read_script(reader, script), found.stage)
+            yield from script_writes(reader, script, _read_script(reader, script), assignment.stage)
 
 
 def script_writes(reader: Reader, file: Path, text: str, stage: Stage) -> Iterator[Assignment]:
@@ -55,9 +55,9 @@ def _read_script(reader: Reader, file: Path) -> str:
     return (reader.text(file) or "") if is_script else ""
 
 
-def _with_write(found: Assignment, write: ShellWrite, root: Path) -> Assignment:
+def _with_write(assignment: Assignment, write: ShellWrite, root: Path) -> Assignment:
     path = common_path(write.path, root)
-    return replace(found, name=write.path, value=write.value, path=path)
+    return replace(assignment, name=write.path, value=write.value, path=path)
 
 
 _WORD = r"""(?:"[^"\n]*"|'[^'\n]*'|[^\s"';|&<>()]+)"""

@@ -29,7 +29,7 @@ class VolumeRequest:
 
     def prepare(self, settings: Mapping[str, str]) -> Volume:
         """Prepare it with a configuration's levels; the disks are there."""
-        members = [disk.found for disk in self.disks]
+        members = [disk.identity for disk in self.disks]
         return Volume.prepare(self.folder, self.layout.with_settings(settings), members)
 
 

@@ -69,14 +69,14 @@ def bind(definition: CommandDefinition, place: str) -> tuple[AttributeSetting, .
     return tuple(_bind(definition, found) for found in locate(definition.place, place))
 
 
-def _bind(definition: CommandDefinition, found: Location) -> AttributeSetting:
+def _bind(definition: CommandDefinition, location: Location) -> AttributeSetting:
     runner = Runner.of(definition)
     reads, writes, normalise = (
-        runner.resolve(found.fill(command), definition.name)
+        runner.resolve(location.fill(command), definition.name)
         for command in (definition.read, definition.write, definition.normalise)
     )
     form = ValueForm(definition.equals, normalise)
-    owner = CommandOwner(found.name, runner, form, found.device, reads, writes)
+    owner = CommandOwner(location.name, runner, form, location.device, reads, writes)
     return AttributeSetting(definition, owner, definition.name)
 
 

@@ -64,7 +64,7 @@ class ScratchDisk(Change, Protocol):
         """The device; TargetError if it is not there."""
 
     @property
-    def found(self) -> ScratchIdentity:
+    def identity(self) -> ScratchIdentity:
         """Identity of the device for mkfs."""
 
     def notes(self) -> tuple[str, ...]:
@@ -81,7 +81,7 @@ class FolderOfDisk(Change):
     """Base of changes with a folder of their own, and a mount point in it."""
 
     folder: Path
-    place: FilesystemLocation | None
+    location: FilesystemLocation | None
 
     @property
     def mount_point(self) -> Path:
@@ -96,8 +96,8 @@ class FolderOfDisk(Change):
         was_there = self.folder.exists()
         steps.remove_folder(self.mount_point)
         steps.remove_folder(self.folder)
-        if not was_there and self.place is not None:
-            self.place.require(self.folder, f"to remove the {self.describe()}")
+        if not was_there and self.location is not None:
+            self.location.require(self.folder, f"to remove the {self.describe()}")
         return was_there
 
 
@@ -131,7 +131,7 @@ class LoopbackDisk(PlainDisk):
 
     folder: Path
     size_bytes: int
-    place: FilesystemLocation | None = None
+    location: FilesystemLocation | None = None
 
     @classmethod
     def prepare(cls, parent: Path, size_bytes: int) -> LoopbackDisk:
@@ -149,15 +149,17 @@ class LoopbackDisk(PlainDisk):
     @classmethod
     def from_record(cls, record: Record) -> LoopbackDisk:
         """Rebuild from the journal."""
-        place = FilesystemLocation.from_record(record.get("place"))
-        return cls(own_folder.parse_recorded(record["folder"], PREFIX), record["size_bytes"], place)
+        location = FilesystemLocation.from_record(record.get("place"))
+        return cls(
+            own_folder.parse_recorded(record["folder"], PREFIX), record["size_bytes"], location
+        )
 
     def record(self) -> Record:
         """Return the folder with its location, and the size."""
         return {
             "folder": str(self.folder),
             "size_bytes": self.size_bytes,
-            "place": self.place.record() if self.place else None,
+            "place": self.location.record() if self.location else None,
         }
 
     def describe(self) -> str:
@@ -175,7 +177,7 @@ class LoopbackDisk(PlainDisk):
         return steps.find_attached(self.image, self._label, "scratch disk")
 
     @property
-    def found(self) -> ScratchIdentity:
+    def identity(self) -> ScratchIdentity:
         """Identity of the device for mkfs."""
         return ScratchIdentity.from_device(self.device)
 
@@ -222,9 +224,9 @@ class ScratchDevice(PlainDisk):
     in_memory: ClassVar[bool] = False
 
     path: Path
-    found: ScratchIdentity
+    identity: ScratchIdentity
     folder: Path
-    place: FilesystemLocation | None = None
+    location: FilesystemLocation | None = None
 
     @classmethod
     def prepare(
@@ -245,16 +247,16 @@ class ScratchDevice(PlainDisk):
         """Rebuild from the journal."""
         found = ScratchIdentity.from_record(record)
         folder = own_folder.parse_recorded(record["folder"], PREFIX)
-        place = FilesystemLocation.from_record(record.get("place"))
-        return cls(Path(record["path"]), found, folder, place)
+        location = FilesystemLocation.from_record(record.get("place"))
+        return cls(Path(record["path"]), found, folder, location)
 
     def record(self) -> Record:
         """Return the node, the identity of its device, and the folder with its location."""
         return {
             "path": str(self.path),
-            **self.found.record(),
+            **self.identity.record(),
             "folder": str(self.folder),
-            "place": self.place.record() if self.place else None,
+            "place": self.location.record() if self.location else None,
         }
 
     def describe(self) -> str:
@@ -264,18 +266,18 @@ class ScratchDevice(PlainDisk):
     @property
     def size_bytes(self) -> int:
         """Size of the device."""
-        return self.found.size_bytes
+        return self.identity.size_bytes
 
     @property
     def device(self) -> BlockDevice:
         """The confirmed device, independent of its name; TargetError if it is gone."""
-        if not self.found.is_present():
-            raise steps.wrong_device_error(self.path, self.found, self.path)
-        return devices.read_device(self.found.device.name)
+        if not self.identity.is_present():
+            raise steps.wrong_device_error(self.path, self.identity, self.path)
+        return devices.read_device(self.identity.device.name)
 
     def apply(self) -> None:
         """Create the folder; TargetError if the node leads to another device now."""
-        with steps.open_verified(self.path, self.found), steps.create_folder(self.folder):
+        with steps.open_verified(self.path, self.identity), steps.create_folder(self.folder):
             pass
 
     def undo(self, policy: ConflictPolicy = ConflictPolicy.REPORT) -> tuple[str, ...]:

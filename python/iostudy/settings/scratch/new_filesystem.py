@@ -35,7 +35,7 @@ class NewFilesystem(Change):
     kind: ClassVar[str] = "new-filesystem"
 
     path: Path
-    found: ScratchIdentity
+    identity: ScratchIdentity
     point: Path
     filesystem: Filesystem
 
@@ -43,7 +43,7 @@ class NewFilesystem(Change):
     def prepare(cls, disk: ScratchDisk | Volume, filesystem: Filesystem) -> NewFilesystem:
         """One on a disk that is ready; TargetError if there is no tool to make it."""
         require_tools(filesystem.type)
-        return cls(disk.device.path, disk.found, disk.mount_point, filesystem)
+        return cls(disk.device.path, disk.identity, disk.mount_point, filesystem)
 
     @classmethod
     def from_record(cls, record: Record) -> NewFilesystem:
@@ -59,7 +59,7 @@ class NewFilesystem(Change):
         """Device node, the device behind it, mount point and file system."""
         return {
             "path": str(self.path),
-            **self.found.record(),
+            **self.identity.record(),
             "point": str(self.point),
             "filesystem": asdict(self.filesystem),
         }
@@ -75,11 +75,11 @@ class NewFilesystem(Change):
         system cannot be made as wanted.
         """
         with (
-            steps.open_verified(self.path, self.found) as device,
+            steps.open_verified(self.path, self.identity) as device,
             steps.create_folder(self.point) as point,
         ):
             self._run(*self.filesystem.command(), str(steps.descriptor_path(device)))
-            steps.require_same(device, self.path, self.found)
+            steps.require_same(device, self.path, self.identity)
             self._mount_on(steps.descriptor_path(point))
         self.read_back()
 
@@ -91,7 +91,7 @@ class NewFilesystem(Change):
 
     @property
     def _device(self) -> str:
-        return self.found.device.name
+        return self.identity.device.name
 
     def read_back(self) -> Mapping[str, str]:
         """Return the properties by label; SettingError if one differs from the request."""
@@ -110,7 +110,7 @@ class NewFilesystem(Change):
         """Unmount it, and remove the mount point."""
         del policy
         was_there = self.point.exists()
-        steps.unmount(self.point, self.found)
+        steps.unmount(self.point, self.identity)
         steps.remove_folder(self.point)
         return (f"{self.describe()}: unmounted",) if was_there else ()
 
@@ -121,7 +121,7 @@ class NewFilesystem(Change):
         except ValueError as error:
             raise self._failed("one mount", "there is none, or several") from error
         found = stack.find_devices(self.point)
-        if [self.found.matches(device) for device in found] != [True]:
+        if [self.identity.matches(device) for device in found] != [True]:
             names = ", ".join(device.name for device in found)
             raise self._failed(f"{self._device} mounted", f"it is {names}, or not as it was")
         return mount

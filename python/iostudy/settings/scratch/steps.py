@@ -141,7 +141,7 @@ def check_unused(path: Path) -> None:
 
 
 @contextmanager
-def open_verified(path: Path, found: ScratchIdentity) -> Iterator[int]:
+def open_verified(path: Path, identity: ScratchIdentity) -> Iterator[int]:
     """A descriptor of the device that was found, by which it is formatted and mounted.
 
     As long as it is open, the kernel gives the device's number to no other one. TargetError if
@@ -152,27 +152,27 @@ def open_verified(path: Path, found: ScratchIdentity) -> Iterator[int]:
     except OSError as error:
         raise _unsafe(path, error.strerror or str(error), "run as root, or see dmesg") from error
     try:
-        require_same(descriptor, path, found)
+        require_same(descriptor, path, identity)
         _check_unused(descriptor_path(descriptor), path)
         yield descriptor
     finally:
         os.close(descriptor)
 
 
-def require_same(descriptor: int, path: Path, found: ScratchIdentity) -> None:
+def require_same(descriptor: int, path: Path, identity: ScratchIdentity) -> None:
     """TargetError unless this is a descriptor of the device that was found."""
     node = descriptor_path(descriptor)
     if not node.is_block_device():
         raise _unsafe(path, "that is no block device", "name a device such as /dev/disk/by-id/...")
     (device,) = stack.find_devices(node)
-    if not found.matches(device):
-        raise wrong_device_error(path, found, node)
+    if not identity.matches(device):
+        raise wrong_device_error(path, identity, node)
 
 
-def wrong_device_error(path: Path, found: ScratchIdentity, node: Path) -> TargetError:
+def wrong_device_error(path: Path, identity: ScratchIdentity, node: Path) -> TargetError:
     """The error for a name that leads to another device than the one that was found."""
     return TargetError(
-        f"the device {found.device.name} that was found to be unused",
+        f"the device {identity.device.name} that was found to be unused",
         found=f"the name leads to another one now: {DiskIdentity.from_path(node).describe()}",
         where=str(path),
         remedy="see dmesg for the reason; name it as /dev/disk/by-id/...",
@@ -256,11 +256,11 @@ def attach(image: int, path: Path, label: str) -> None:
         raise _failed("to attach a scratch disk to a loop device", error, path) from error
 
 
-def unmount(point: Path, found: ScratchIdentity) -> None:
+def unmount(point: Path, identity: ScratchIdentity) -> None:
     """Unmount every file system on the folder, also one mounted before the folder was moved."""
 
     def act() -> None:
-        for mount in reversed(_mounts_of_disk(point, found)):
+        for mount in reversed(_mounts_of_disk(point, identity)):
             try:
                 with open_directory(mount.point.parent) as parent:
                     calls.unmount(parent, mount.point.name)
@@ -270,11 +270,11 @@ def unmount(point: Path, found: ScratchIdentity) -> None:
     retry(act, point)
 
 
-def _mounts_of_disk(point: Path, found: ScratchIdentity) -> tuple[Mount, ...]:
+def _mounts_of_disk(point: Path, identity: ScratchIdentity) -> tuple[Mount, ...]:
     here = mounts.find_mounts_at(point)
-    if here or not found.is_present():
+    if here or not identity.is_present():
         return here
-    device = found.device
+    device = identity.device
     return tuple(
         mount
         for mount in mounts.read_mounts()

@@ -120,12 +120,12 @@ def _require_path(path: str) -> None:
         raise ValueError(f"not a JMESPath: {_first_line(error)}") from error
 
 
-def _number(found: Any) -> float | None:
+def _number(value: Any) -> float | None:
     """A finite number, also where it is written as text."""
-    if isinstance(found, bool) or not isinstance(found, int | float | str):
+    if isinstance(value, bool) or not isinstance(value, int | float | str):
         return None
     try:
-        number = float(found)
+        number = float(value)
     except (ValueError, OverflowError):
         return None
     return number if math.isfinite(number) else None

@@ -43,7 +43,7 @@ class Volume(FolderOfDisk):
     manager: Manager
     members: tuple[ScratchIdentity, ...]
     layout: VolumeLayout | None = None
-    place: FilesystemLocation | None = None
+    location: FilesystemLocation | None = None
 
     @classmethod
     def prepare(
@@ -55,9 +55,9 @@ class Volume(FolderOfDisk):
         """
         require_support(layout)
         used = members_used(layout, len(members))
-        place = FilesystemLocation.find(folder)
+        location = FilesystemLocation.find(folder)
         manager = layout.properties.manager
-        return cls(folder, manager, tuple(members[:used]), layout, place)
+        return cls(folder, manager, tuple(members[:used]), layout, location)
 
     @classmethod
     def from_record(cls, record: Record) -> Volume:
@@ -76,7 +76,7 @@ class Volume(FolderOfDisk):
             "folder": str(self.folder),
             "manager": self.manager,
             "members": [member.record() for member in self.members],
-            "place": self.place.record() if self.place else None,
+            "place": self.location.record() if self.location else None,
         }
 
     def describe(self) -> str:
@@ -100,7 +100,7 @@ class Volume(FolderOfDisk):
             return found
 
     @property
-    def found(self) -> ScratchIdentity:
+    def identity(self) -> ScratchIdentity:
         """Identity of the volume for mkfs."""
         return ScratchIdentity.from_device(self.device)
 
