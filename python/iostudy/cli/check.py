@@ -19,7 +19,7 @@ from iostudy.cli.mode_text import (
     find_mode_text,
     format_pairs,
 )
-from iostudy.cli.output_folder import find_output_folder
+from iostudy.cli.output_folder import find_output_folder, load_study
 from iostudy.cli.plan_lines import (
     describe_cautions,
     describe_changes,
@@ -27,7 +27,6 @@ from iostudy.cli.plan_lines import (
     suggest_nfs,
     wrap_plan,
 )
-from iostudy.cli.study_argument import load_study
 from iostudy.folders import require_safe_folder
 from iostudy.host.mounts import Mount, find_mount, read_mounts
 from iostudy.node.expected import (

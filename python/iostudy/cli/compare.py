@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Annotated, assert_never
 
 import typer
 
-from iostudy.cli.arguments import UnsafeFolders, parse_percent_option, usage_error
-from iostudy.cli.ci_output import (
+from iostudy.cli.answer_output import (
     VERDICT_EXIT,
     CiOutput,
     FailOnOption,
@@ -19,6 +18,7 @@ from iostudy.cli.ci_output import (
     SummaryOption,
     build_ci_output,
 )
+from iostudy.cli.arguments import UnsafeFolders, parse_percent_option, usage_error
 from iostudy.cli.console import print_text, print_utf8, say
 from iostudy.errors import UsageError
 

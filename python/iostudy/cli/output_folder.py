@@ -1,4 +1,4 @@
-"""Output folder of a study: its name, its creation, and how to resume the study in it."""
+"""The study and the output folder that a command line names: creation, and how to resume."""
 
 from __future__ import annotations
 
@@ -81,10 +81,17 @@ def _print_resume_hint(command: Sequence[str], folder: Path) -> None:
 _DIGITS = "[0-9]"
 
 
-def find_output_folder(name: str, requested: Path | None, *, resume: bool) -> Path:
-    """Return the requested folder, else a new one, or the newest of the study to resume."""
+def find_output_folder(
+    name: str, requested: Path | None, *, resume: bool, argument: str = ""
+) -> Path:
+    """Return the requested folder, else a new one, or the newest of the study to resume.
+
+    With ``resume``, an ``argument`` that is an output folder requests that one.
+    """
     if requested is not None:
         return requested
+    if resume and argument and _is_output_folder(argument):
+        return Path(argument)
     if not resume:
         return RESULTS / f"{name}-{time.strftime('%Y%m%d-%H%M%S')}"
     from iostudy.ledger.store import FILE_NAME
@@ -130,3 +137,26 @@ def wait_for_locks(seconds: float, folder: Path, start: Callable[[], T]) -> T:
                 say(f"waiting for {error.where}: {error.found}")
                 has_said = True
             time.sleep(_TRY_EVERY_SECONDS)
+
+
+def load_study(given: str) -> Study:
+    """Return the study; an output folder holds the one that was run there."""
+    from iostudy.study import library
+
+    if not _is_output_folder(given):
+        return library.load_study(given)
+    from iostudy.ledger.studies import open_ledger
+    from iostudy.study.parser import parse
+
+    with open_ledger(Path(given)) as ledger:
+        row = ledger.study()
+    return parse(row.text, where=given, name=row.name)
+
+
+def _is_output_folder(given: str) -> bool:
+    """Whether a folder has a ledger."""
+    if not Path(given).is_dir():
+        return False
+    from iostudy.ledger.store import FILE_NAME
+
+    return (Path(given) / FILE_NAME).is_file()

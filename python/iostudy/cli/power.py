@@ -16,8 +16,12 @@ import typer
 from iostudy.cli.arguments import Json, Seed, StudyName, UnsafeFolders, Yes
 from iostudy.cli.consent import Consent
 from iostudy.cli.console import print_json, print_line, print_table, say
-from iostudy.cli.output_folder import find_output_folder, print_resume_hint_on_signal, refuse_seed
-from iostudy.cli.study_argument import load_study
+from iostudy.cli.output_folder import (
+    find_output_folder,
+    load_study,
+    print_resume_hint_on_signal,
+    refuse_seed,
+)
 from iostudy.errors import UsageError
 from iostudy.node.expected import with_expected_levels
 from iostudy.study.combinations import Configuration, Factor, FactorKind

@@ -14,7 +14,18 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from iostudy.cli.answer_output import AnswerForm, Full, Markdown, choose_form
+from iostudy.cli.answer_output import (
+    VERDICT_EXIT,
+    AnswerForm,
+    CiOutput,
+    FailOnOption,
+    Full,
+    JunitOption,
+    Markdown,
+    SummaryOption,
+    build_ci_output,
+    choose_form,
+)
 from iostudy.cli.arguments import (
     Json,
     Resume,
@@ -27,23 +38,15 @@ from iostudy.cli.arguments import (
     parse_positive_time_option,
     parse_time_option,
 )
-from iostudy.cli.ci_output import (
-    VERDICT_EXIT,
-    CiOutput,
-    FailOnOption,
-    JunitOption,
-    SummaryOption,
-    build_ci_output,
-)
 from iostudy.cli.console import say
 from iostudy.cli.output_folder import (
     find_output_folder,
+    load_study,
     prepare_output,
     print_resume_hint_on_signal,
     refuse_seed,
     wait_for_locks,
 )
-from iostudy.cli.study_argument import find_own_folder, load_study
 from iostudy.errors import IostudyError, TrialError, UsageError
 
 if TYPE_CHECKING:
@@ -98,9 +101,7 @@ def run(
     if loaded.nodes is not None:
         command = shlex.join(["iostudy", "fleet", "run", study])
         say(f"this host alone runs the study; `{command}` runs it on {loaded.nodes.describe()}")
-    folder = find_output_folder(
-        loaded.name, out or find_own_folder(study, resume=resume), resume=resume
-    )
+    folder = find_output_folder(loaded.name, out, resume=resume, argument=study)
     consent = Consent(destroy=yes, unsafe_folders=unsafe_folders)
     with print_resume_hint_on_signal(
         ["iostudy", "run", str(folder), *consent.resume_options()], folder

@@ -12,7 +12,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from iostudy.cli.answer_output import AnswerForm, Full, Markdown, choose_form
+from iostudy.cli.answer_output import (
+    VERDICT_EXIT,
+    AnswerForm,
+    FailOnOption,
+    Full,
+    Markdown,
+    choose_form,
+)
 from iostudy.cli.arguments import (
     Json,
     Seed,
@@ -23,7 +30,6 @@ from iostudy.cli.arguments import (
     parse_positive_time_option,
     parse_time_option,
 )
-from iostudy.cli.ci_output import VERDICT_EXIT, FailOnOption
 from iostudy.cli.commands import command_line
 from iostudy.cli.console import print_text, say
 from iostudy.cli.output_folder import (

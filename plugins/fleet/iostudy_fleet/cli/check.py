@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from iostudy.cli.console import print_line, print_table, say
-from iostudy.cli.study_argument import load_study
+from iostudy.cli.output_folder import load_study
 from iostudy.errors import UsageError
 from iostudy.study.model import Study
 from iostudy.study.privileges import list_root_requirements

@@ -11,9 +11,8 @@ import typer
 
 from iostudy.cli.arguments import Resume, StudyName, UnsafeFolders, Yes, parse_positive_time_option
 from iostudy.cli.console import say
-from iostudy.cli.output_folder import RESULTS
+from iostudy.cli.output_folder import RESULTS, load_study
 from iostudy.cli.signals import EndedBySignal
-from iostudy.cli.study_argument import load_study
 from iostudy.errors import TrialError, UsageError
 from iostudy.folders import make_output_folder, require_safe_folder
 from iostudy.settings.transaction.locks import lock_output_folder

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from iostudy.cli.answer_output import Full, Markdown, choose_form
 from iostudy.cli.arguments import Json, Resume, Seed, StudyName, StudyOut
-from iostudy.cli.output_folder import find_output_folder, print_resume_hint_on_signal, refuse_seed
-from iostudy.cli.study_argument import find_own_folder, load_study
+from iostudy.cli.output_folder import (
+    find_output_folder,
+    load_study,
+    print_resume_hint_on_signal,
+    refuse_seed,
+)
 from iostudy.errors import UsageError
 
 
@@ -39,9 +43,7 @@ def simulate(
             where=loaded.name,
             remedy="add simulated: true to target: {drive: ...}, or measure it with `iostudy run`",
         )
-    folder = find_output_folder(
-        loaded.name, out or find_own_folder(study, resume=resume), resume=resume
-    )
+    folder = find_output_folder(loaded.name, out, resume=resume, argument=study)
     make_output_folder(folder, insist=False)
     # Root or not makes no difference, so that another user can resume.
     session = prepare_session(loaded, folder, root=True, resume=resume)
