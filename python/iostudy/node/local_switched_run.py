@@ -6,7 +6,6 @@ import time
 from collections.abc import Callable
 from contextlib import ExitStack
 from threading import Event, Thread
-from types import TracebackType
 from typing import Self
 
 from iostudy.account import act_as
@@ -63,12 +62,7 @@ class LocalSwitchedRun:
         self._thread.start()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, kind: object, error: BaseException | None, traceback: object) -> None:
         self._end()
         if error is None and self._error is not None:
             raise self._error
