@@ -5,8 +5,8 @@ from __future__ import annotations
 from iostudy.plugins import Command, Plugin, Ref, installed, list_usable
 
 
-def _command(name: str, summary: str, attribute: str = "") -> Command:
-    return Command(name, summary, f"iostudy.cli.{name}:{attribute or name}")
+def _command(name: str, summary: str, **flags: bool) -> Command:
+    return Command(name, summary, f"iostudy.cli.{name}:{name}", **flags)
 
 
 _COMMANDS = (
@@ -15,17 +15,26 @@ _COMMANDS = (
         "Compare commands, or values of settings, in one line.",
         "iostudy.cli.try_study:try_study",
         takes_command_line=True,
+        analyzes=True,
     ),
     _command("init", "Write a commented study file for this host."),
     _command("check", "Validate a study; print its plan, changes and time."),
-    _command("power", "Measure the baseline's noise; print what a study can detect."),
-    _command("run", "Run a study; write its report and its ledger."),
+    _command(
+        "power",
+        "Measure the baseline's noise; print what a study can detect.",
+        analyzes=True,
+        changes_host=True,
+    ),
+    _command(
+        "run", "Run a study; write its report and its ledger.", analyzes=True, changes_host=True
+    ),
     Command(
         "report-study",
         "Repeat a published field report by its studies.",
         "iostudy.cli.report_study:report_study",
+        analyzes=True,
     ),
-    _command("report", "Print the report of a study, or published figures."),
+    _command("report", "Print the report of a study, or published figures.", analyzes=True),
     Command(
         "list",
         "List studies with their answers, the newest first.",
@@ -36,18 +45,32 @@ _COMMANDS = (
         "Remove output folders without a finished trial.",
         "iostudy.cli.list_studies:clean",
     ),
-    _command("compare", "Compare two studies, of two days or two hosts."),
-    _command("persist", "Keep settings permanently: print the files, or install them."),
+    _command("compare", "Compare two studies, of two days or two hosts.", analyzes=True),
+    _command(
+        "persist", "Keep settings permanently: print the files, or install them.", analyzes=True
+    ),
     Command(
         "bench",
         "Run one workload once and print its figures.",
         "iostudy.cli.bench.command:bench",
+        analyzes=True,
+        changes_host=True,
     ),
-    _command("selftest", "Check on this machine that known slow-downs are detected."),
+    _command(
+        "selftest",
+        "Check on this machine that known slow-downs are detected.",
+        analyzes=True,
+        changes_host=True,
+    ),
     _command("doctor", "Show the storage stack, its faults and their remedies."),
     Command("get", "Read settings of devices, mounts or the host.", "iostudy.cli.settings:get"),
-    Command("set", "Change settings; `iostudy restore` undoes them.", "iostudy.cli.settings:set_"),
-    _command("restore", "Restore what `set` or a killed command has changed."),
+    Command(
+        "set",
+        "Change settings; `iostudy restore` undoes them.",
+        "iostudy.cli.settings:set_",
+        changes_host=True,
+    ),
+    _command("restore", "Restore what `set` or a killed command has changed.", restores=True),
     _command("settings", "List the settings, or describe some."),
     _command("workloads", "List the workloads, or describe one."),
     Command(

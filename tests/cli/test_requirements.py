@@ -3,21 +3,31 @@
 from __future__ import annotations
 
 import resource
+import sys
 import threading
+from types import SimpleNamespace
+from unittest.mock import patch
 
 import pytest
 
 from iostudy.cli import main
+from iostudy.cli.commands import all_commands
 from iostudy.errors import ResourceError, UsageError
 
 ROOM = 64 << 30
 
 
-@pytest.mark.parametrize("command", main.STATISTICS_COMMANDS)
+@pytest.mark.parametrize("command", [each.name for each in all_commands() if each.analyzes])
 def test_too_little_address_space_is_refused(monkeypatch, command):
     monkeypatch.setattr(resource, "getrlimit", lambda _: (1 << 30, 1 << 30))
     with pytest.raises(ResourceError, match="a limit of 1024 MiB"):
-        main.require_resources(command)
+        begin(command)
+
+
+def begin(command, *arguments):
+    """What precedes a command of these arguments."""
+    with patch.object(sys, "argv", ["iostudy", command, *arguments]):
+        main.before_every_command(SimpleNamespace(invoked_subcommand=command))
 
 
 def test_too_few_threads_are_refused_and_none_is_left(monkeypatch):
@@ -32,23 +42,23 @@ def test_too_few_threads_are_refused_and_none_is_left(monkeypatch):
     before = threading.active_count()
     monkeypatch.setattr(threading.Thread, "start", refuse_the_fourth)
     with pytest.raises(ResourceError, match="3 could be started"):
-        main.require_resources("run")
+        main.require_resources()
     assert threading.active_count() == before
 
 
 @pytest.mark.parametrize("limit", [ROOM, resource.RLIM_INFINITY])
 def test_sufficient_address_space_is_accepted(monkeypatch, limit):
     monkeypatch.setattr(resource, "getrlimit", lambda _: (limit, limit))
-    main.require_resources("run")
+    main.require_resources()
 
 
 @pytest.mark.parametrize("command", ["settings", "restore", "doctor", None])
 def test_other_commands_do_not_check_address_space(monkeypatch, command):
     monkeypatch.setattr(resource, "getrlimit", lambda _: (1, 1))
-    main.require_resources(command)
+    begin(command)
 
 
 def test_the_command_of_watch_may_hold_any_bytes():
-    main.require_utf8("doctor", ["iostudy", "doctor", "\udcff"])
+    begin("doctor", "\udcff")
     with pytest.raises(UsageError, match=r"b?'\\xff'"):
-        main.require_utf8("run", ["iostudy", "run", "\udcff"])
+        begin("run", "\udcff")

@@ -13,11 +13,17 @@ _MOUNT_SETTINGS = "iostudy_hadoop.mount.kind"
 PLUGIN = Plugin(
     "hadoop",
     commands=(
-        Command("hadoop", "Manage a Hadoop cluster on this machine.", "iostudy_hadoop.cli:app"),
+        Command(
+            "hadoop",
+            "Manage a Hadoop cluster on this machine.",
+            "iostudy_hadoop.cli:app",
+            restores=True,
+        ),
         Command(
             "mount",
             "Mount HDFS as a file system, read-only by default.",
             "iostudy_hadoop.mount.cli:mount",
+            changes_host=True,
         ),
     ),
     workloads={

@@ -72,7 +72,7 @@ def before_each(context: typer.Context) -> None:
 
     A study starts its own cluster.
     """
-    recover_stale_changes(f"hadoop {context.invoked_subcommand}")
+    recover_stale_changes(must_succeed=context.invoked_subcommand == "up")
 
 
 @app.command("up")

@@ -13,6 +13,7 @@ PLUGIN = Plugin(
             "simulate",
             "Predict the result of a study on a simulated drive.",
             "iostudy_lab.cli.simulate:simulate",
+            analyzes=True,
         ),
         Command(
             "drives",
@@ -23,6 +24,7 @@ PLUGIN = Plugin(
             "drive",
             "Use modelled drives as block devices; measure drives.",
             "iostudy_lab.cli.drive:app",
+            restores=True,
         ),
     ),
     changes={

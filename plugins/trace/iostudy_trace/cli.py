@@ -26,9 +26,9 @@ app = typer.Typer(
 
 
 @app.callback(no_args_is_help=True)
-def before_each(context: typer.Context) -> None:
+def before_each() -> None:
     """Record block events with their processes; summarize a trace."""
-    recover_stale_changes(f"trace {context.invoked_subcommand}")
+    recover_stale_changes(must_succeed=False)
 
 
 @app.command("record", cls=PassThroughCommand)

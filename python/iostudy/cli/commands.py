@@ -54,6 +54,15 @@ def all_commands() -> tuple[Command, ...]:
     return tuple(command for plugin in registered() for command in plugin.commands)
 
 
+def find_command(name: str) -> Command:
+    """Return the command of that name; plugins are looked for if the core has none."""
+    for commands in (CORE.commands, all_commands()):
+        for command in commands:
+            if command.name == name:
+                return command
+    raise KeyError(name)
+
+
 class LazyGroup(TyperGroup):
     """Command group that lists all summaries and imports only the invoked command.
 

@@ -19,7 +19,7 @@ from typing import Annotated
 
 import typer
 
-from iostudy.cli.commands import LazyGroup, register
+from iostudy.cli.commands import LazyGroup, find_command, register
 from iostudy.cli.console import say
 from iostudy.cli.failures import explain
 from iostudy.cli.signals import EndedBySignal, ignore_signals, install_handlers, signal_wakeups
@@ -36,7 +36,6 @@ EXIT_CODES = (
 )
 
 _TRANSACTION = "iostudy.settings.transaction.transaction"
-_RECOVERY_COMMANDS = ("restore", "hadoop", "drive")
 
 app = typer.Typer(
     name="iostudy",
@@ -69,11 +68,14 @@ def before_every_command(
     ] = False,
 ) -> None:
     """Which storage configuration is fastest for my workload, and is the difference real?"""
-    command = context.invoked_subcommand
-    require_utf8(command, sys.argv)
-    require_resources(command)
-    if command is not None and command not in _RECOVERY_COMMANDS:
-        recover_stale_changes(command)
+    if context.invoked_subcommand is None:
+        return
+    command = find_command(context.invoked_subcommand)
+    if command.analyzes:
+        require_utf8(sys.argv)
+        require_resources()
+    if not command.restores:
+        recover_stale_changes(must_succeed=command.changes_host)
 
 
 def main() -> None:
@@ -147,33 +149,17 @@ def _find_restore_error(ended: EndedBySignal) -> RestoreError | None:
     return error
 
 
-STATISTICS_COMMANDS = (
-    "power",
-    "run",
-    "try",
-    "report-study",
-    "simulate",
-    "report",
-    "compare",
-    "persist",
-    "bench",
-    "selftest",
-)
-"""The commands that load numpy and the charts, and write or read reports."""
-
 _THREADS, _THREADS_PER_CPU = 8, 4
 """Pools of OpenBLAS and the charts have a thread for each CPU, the rest is a few."""
 _ADDRESS_SPACE, _ADDRESS_SPACE_PER_CPU = 1440 * MIB, 256 * MIB
 """Measured with 2 CPUs: 1543 MiB (ulimit -v 1580000) end `report` by SIGABRT, 1611 MiB do not."""
 
 
-def require_utf8(command: str | None, arguments: Sequence[str]) -> None:
-    """UsageError for an argument of STATISTICS_COMMANDS that is not UTF-8.
+def require_utf8(arguments: Sequence[str]) -> None:
+    """UsageError for an argument that is not UTF-8, which reports could not name.
 
-    Their reports could not name it. Other commands accept any name that the kernel accepts.
+    Commands without reports accept any name that the kernel accepts.
     """
-    if command not in STATISTICS_COMMANDS:
-        return
     for argument in arguments:
         try:
             argument.encode()
@@ -186,10 +172,8 @@ def require_utf8(command: str | None, arguments: Sequence[str]) -> None:
             ) from error
 
 
-def require_resources(command: str | None) -> None:
-    """ResourceError where a limit would end one of these commands without an error."""
-    if command not in STATISTICS_COMMANDS:
-        return
+def require_resources() -> None:
+    """ResourceError where a limit would end a command that analyzes without an error."""
     cpus = len(os.sched_getaffinity(0))
     _require_address_space(_ADDRESS_SPACE + cpus * _ADDRESS_SPACE_PER_CPU)
     _require_threads(_THREADS + cpus * _THREADS_PER_CPU)

@@ -172,14 +172,14 @@ def _plan(item: PublishedItem, size: Size, folder: Path) -> PlannedItem:
 
     reasons = [item.why_not] if item.why_not else []
     for name in item.studies:
-        sized = library.find_size(name, size)
-        if sized is None:
-            reasons.append(f"{name} takes longer than the size {size}")
-            continue
+        sized = None
         try:
-            return PlannedItem(item, _require_study(sized, folder), "; ".join(reasons))
+            sized = library.find_size(name, size)
+            if sized is not None:
+                return PlannedItem(item, _require_study(sized, folder), "; ".join(reasons))
+            reasons.append(f"{name} takes longer than the size {size}")
         except IostudyError as error:
-            reasons.append(f"{sized} needs {error.wanted}: {error.found}")
+            reasons.append(f"{sized or name} needs {error.wanted}: {error.found}")
     return PlannedItem(item, None, "; ".join(reasons))
 
 

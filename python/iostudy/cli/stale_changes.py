@@ -14,16 +14,14 @@ from iostudy.settings.transaction.state import state_directory, take_reports
 if TYPE_CHECKING:
     from iostudy.settings.transaction.recovery import Recovery
 
-STATE_CHANGING_COMMANDS = ("run", "power", "bench", "selftest", "set", "hadoop up", "mount")
-"""Commands that change the host: they do not start while a change is unrestored."""
 
-
-def recover_stale_changes(command: str) -> None:
+def recover_stale_changes(*, must_succeed: bool) -> None:
     """Restore stale changes and print them.
 
     A change that cannot be restored, and a state directory that cannot be examined, are errors for
-    STATE_CHANGING_COMMANDS and warnings otherwise. A change out of reach is only printed:
-    `iostudy.settings.transaction.recovery.require_restored` refuses a target with such a change.
+    a command that changes the host (``must_succeed``), and warnings otherwise. A change out of
+    reach is only printed: `iostudy.settings.transaction.recovery.require_restored` refuses a target
+    with such a change.
     """
     try:
         directory = state_directory()
@@ -37,7 +35,7 @@ def recover_stale_changes(command: str) -> None:
                 say(f"not restored yet: {error}")
             report_recovery(recovery.within_reach())
     except (RestoreError, UsageError) as error:
-        if command in STATE_CHANGING_COMMANDS:
+        if must_succeed:
             raise
         say(f"warning: {error}")
 

@@ -42,9 +42,10 @@ class PublishedFigure(StudySection):
         """Whether it was published of this workload of a study; the load does not count."""
         return self.workload in (workload.label, workload.listed_as, workload.name)
 
-    def is_by_hadoop(self, workload: WorkloadRequest) -> bool:
-        """Whether a study's workload is Hadoop's own program, and the published one its model."""
-        return workload.name == f"hadoop.{self.workload}" and not self.is_of(workload)
+    def is_modelled(self, workload: WorkloadRequest) -> bool:
+        """Whether a study runs the program itself (``hadoop.NAME``) that the workload models."""
+        _, dot, name = workload.name.partition(".")
+        return bool(dot) and name == self.workload and not self.is_of(workload)
 
 
 class PublishedOrder(StudySection):

@@ -42,7 +42,7 @@ def list_joint_obstacles(study: Study) -> Iterator[tuple[str, str]]:
     if study.service:
         yield (
             f"a workload on {study.service}",
-            "run it with `iostudy run`: its cluster is the fleet",
+            "run it with `iostudy run`: the service may have hosts of its own",
         )
     mode = find_mode(study)
     if mode.measures_windows:

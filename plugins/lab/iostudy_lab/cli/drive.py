@@ -29,12 +29,12 @@ app = typer.Typer(
 
 
 @app.callback(no_args_is_help=True)
-def before_each(context: typer.Context) -> None:
+def before_each() -> None:
     """Use modelled drives as block devices; measure drives.
 
     A study with `target: {drive: ...}` starts its own. `iostudy drives` lists the models.
     """
-    recover_stale_changes(f"drive {context.invoked_subcommand}")
+    recover_stale_changes(must_succeed=False)
 
 
 @app.command("up")

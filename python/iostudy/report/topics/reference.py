@@ -174,7 +174,7 @@ def build_reference(study: Study, rows: Sequence[TrialRow]) -> ReferenceReport |
     for each, figure in zip(whole.figures, published.figures, strict=True):
         found = counterparts.measure(figure, counterparts.match(figure, figure.is_of))
         figures.append(each.model_copy(update={"own": found}))
-        if request := counterparts.match(figure, figure.is_by_hadoop):
+        if request := counterparts.match(figure, figure.is_modelled):
             found = counterparts.measure(figure, request)
             of_hadoop.append(each.model_copy(update={"workload": request.listed_as, "own": found}))
     return whole.model_copy(update={"orders": orders, "figures": (*figures, *of_hadoop)})
