@@ -66,7 +66,7 @@ def list_own_figures(study: Study) -> list[str]:
 def _is_measured(figure: PublishedFigure, published: Publication, study: Study) -> Iterator[bool]:
     for own in study.workloads:
         has_load = figure.load in (None, getattr(own.options, published.load, None))
-        yield has_load and (figure.is_of(own) or figure.is_by_hadoop(own))
+        yield has_load and (figure.is_of(own) or figure.is_modelled(own))
 
 
 def _write_page(page: str, name: str) -> str:

@@ -55,11 +55,12 @@ class TargetSection(StudySection):
             case [places]:
                 return DirectoriesTarget.from_places(places)
             case _:
+                more = type(self).model_fields.keys() - TargetSection.model_fields.keys()
                 raise ValueError(
                     "give one of loopback: {size: 2GiB}, scratch: {device: /dev/...}, "
-                    "drive: {model: ultrastar-7k8, size: 8GiB}, "
-                    "volume: {kind: lvm-raid10, devices: ...} and "
+                    "volume: {kind: lvm-raid10, devices: ...}, "
                     "directories: {local: /data, nfs: /mnt/nfs}"
+                    + "".join(f", {name}: ..." for name in sorted(more))
                 )
 
 
@@ -80,17 +81,21 @@ def parse_target(value: Any) -> Target:
         require_plugins(value)
         return _SECTION.model_validate(value).target()
     if not isinstance(value, str) or not value.strip() or "\0" in value:
-        raise ValueError(
-            "a target is wanted: a directory, {loopback: ...}, {scratch: ...}, {drive: ...}, "
-            "{volume: ...}, {directories: ...} or hdfs://..."
-        )
+        raise ValueError(f"a target is wanted: {_list_kinds()}")
     for beginning, key in list_plugin_targets().items():
         if key.parse is not None and value.strip().startswith(beginning):
             return key.parse(value)
     if "://" in value:
         require_plugins([value.strip()])
-        raise ValueError("targets are directories, disks, and folders in HDFS (hdfs://...)")
+        raise ValueError(f"no target begins so; write {_list_kinds()}")
     return DirectoryTarget(short_path(Path(value)))
+
+
+def _list_kinds() -> str:
+    sections = (f"{{{name}: ...}}" for name in _SECTION.model_fields)
+    texts = (f"{begin}//..." for begin, key in list_plugin_targets().items() if key.parse)
+    *kinds, last = "a directory", *sections, *texts
+    return f"{', '.join(kinds)} or {last}"
 
 
 _SECTION = _make_section_type()

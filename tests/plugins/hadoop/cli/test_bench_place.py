@@ -65,7 +65,7 @@ def test_hdfs_target_works_in_the_temporary_folder(
         (dfsio.READ, ".", "hadoop: {datanodes: 2}", "dfsio-read runs on none"),
         (ON_HADOOP, "hdfs:///bench", "hadoop: {yarn: true}", "the target is one already"),
         (ON_HADOOP, "hdfs://namenode", ONE, "name a folder in which the study may work"),
-        (ON_HADOOP, "s3://bucket/bench", ONE, "folders in HDFS"),
+        (ON_HADOOP, "s3://bucket/bench", ONE, "or hdfs://..."),
     ],
 )
 def test_conflicting_options_are_refused(definition, target, section, message) -> None:
