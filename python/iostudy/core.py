@@ -5,77 +5,50 @@ from __future__ import annotations
 from iostudy.plugins import Command, Plugin, Ref, installed, list_usable
 
 
-def _command(name: str, summary: str, **flags: bool) -> Command:
-    return Command(name, summary, f"iostudy.cli.{name}:{name}", **flags)
+def _command(name: str, summary: str, ref: Ref = "", /, **flags: bool) -> Command:
+    return Command(name, summary, f"iostudy.cli.{ref or f'{name}:{name}'}", **flags)
 
 
+_READS = {"analyzes": True}
+_RUNS = {"analyzes": True, "changes_host": True}
 _COMMANDS = (
-    Command(
+    _command(
         "try",
         "Compare commands, or values of settings, in one line.",
-        "iostudy.cli.try_study:try_study",
+        "try_study:try_study",
         takes_command_line=True,
         analyzes=True,
     ),
     _command("init", "Write a commented study file for this host."),
     _command("check", "Validate a study; print its plan, changes and time."),
+    _command("power", "Measure the baseline's noise; print what a study can detect.", **_RUNS),
+    _command("run", "Run a study; write its report and its ledger.", **_RUNS),
     _command(
-        "power",
-        "Measure the baseline's noise; print what a study can detect.",
-        analyzes=True,
-        changes_host=True,
-    ),
-    _command(
-        "run", "Run a study; write its report and its ledger.", analyzes=True, changes_host=True
-    ),
-    Command(
         "report-study",
         "Repeat a published field report by its studies.",
-        "iostudy.cli.report_study:report_study",
+        "report_study:report_study",
         analyzes=True,
     ),
-    _command("report", "Print the report of a study, or published figures.", analyzes=True),
-    Command(
-        "list",
-        "List studies with their answers, the newest first.",
-        "iostudy.cli.list_studies:list_studies",
-    ),
-    Command(
-        "clean",
-        "Remove output folders without a finished trial.",
-        "iostudy.cli.list_studies:clean",
-    ),
-    _command("compare", "Compare two studies, of two days or two hosts.", analyzes=True),
+    _command("report", "Print the report of a study, or published figures.", **_READS),
     _command(
-        "persist", "Keep settings permanently: print the files, or install them.", analyzes=True
+        "list", "List studies with their answers, the newest first.", "list_studies:list_studies"
     ),
-    Command(
-        "bench",
-        "Run one workload once and print its figures.",
-        "iostudy.cli.bench.command:bench",
-        analyzes=True,
-        changes_host=True,
-    ),
+    _command("clean", "Remove output folders without a finished trial.", "list_studies:clean"),
+    _command("compare", "Compare two studies, of two days or two hosts.", **_READS),
+    _command("persist", "Keep settings permanently: print the files, or install them.", **_READS),
     _command(
-        "selftest",
-        "Check on this machine that known slow-downs are detected.",
-        analyzes=True,
-        changes_host=True,
+        "bench", "Run one workload once and print its figures.", "bench.command:bench", **_RUNS
     ),
+    _command("selftest", "Check on this machine that known slow-downs are detected.", **_RUNS),
     _command("doctor", "Show the storage stack, its faults and their remedies."),
-    Command("get", "Read settings of devices, mounts or the host.", "iostudy.cli.settings:get"),
-    Command(
-        "set",
-        "Change settings; `iostudy restore` undoes them.",
-        "iostudy.cli.settings:set_",
-        changes_host=True,
+    _command("get", "Read settings of devices, mounts or the host.", "settings:get"),
+    _command(
+        "set", "Change settings; `iostudy restore` undoes them.", "settings:set_", changes_host=True
     ),
     _command("restore", "Restore what `set` or a killed command has changed.", restores=True),
     _command("settings", "List the settings, or describe some."),
     _command("workloads", "List the workloads, or describe one."),
-    Command(
-        "schema", "Print the JSON Schema of study files, for editors.", "iostudy.cli.init:schema"
-    ),
+    _command("schema", "Print the JSON Schema of study files, for editors.", "init:schema"),
 )
 CORE = Plugin("core", _COMMANDS)
 

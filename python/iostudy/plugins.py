@@ -255,27 +255,17 @@ def _require_distinct(plugins: Iterable[Plugin]) -> None:
 
 def find_missing(word: str) -> str:
     """Return the command that installs the plugin of a word in a study or command; "" for none."""
-    name = _find_missing_plugin(word)
-    return _describe_installation(name) if name else ""
-
-
-def _find_missing_plugin(word: str) -> str:
     named = (plugin for plugin, words in _WORDS.items() if word in words)
     begun = (plugin for plugin, begin in _BEGINNINGS.items() if word.startswith(begin))
-    name = next(chain(named, begun), "")
-    return "" if name in {plugin.name for plugin in list_usable()} else name
-
-
-def _describe_installation(name: str) -> str:
-    return f"pip install 'iostudy[{name}]', the package iostudy-{name}, or `make extras` in a clone"
+    name = next(chain(named, begun), None)
+    is_missing = name is not None and name not in {plugin.name for plugin in list_usable()}
+    text = f"pip install 'iostudy[{name}]', the package iostudy-{name}, or `make extras` in a clone"
+    return text if is_missing else ""
 
 
 def require_plugin_of(word: str, where: str) -> None:
     """UsageError that names the package if the word is of a plugin that is not installed."""
-    if name := _find_missing_plugin(word):
+    if install := find_missing(word):
         raise UsageError(
-            f"the plugin {name}, which has {word}",
-            found="it is not installed",
-            where=where,
-            remedy=_describe_installation(name),
+            f"the plugin that has {word}", found="it is not installed", where=where, remedy=install
         )

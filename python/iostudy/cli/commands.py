@@ -54,13 +54,9 @@ def all_commands() -> tuple[Command, ...]:
     return tuple(command for plugin in registered() for command in plugin.commands)
 
 
-def find_command(name: str) -> Command:
-    """Return the command of that name; plugins are looked for if the core has none."""
-    for commands in (CORE.commands, all_commands()):
-        for command in commands:
-            if command.name == name:
-                return command
-    raise KeyError(name)
+def find_command(name: str | None) -> Command | None:
+    """Return the command of that name, of the core or of a plugin; None for no such name."""
+    return next((each for each in all_commands() if each.name == name), None)
 
 
 class LazyGroup(TyperGroup):

@@ -68,9 +68,9 @@ def before_every_command(
     ] = False,
 ) -> None:
     """Which storage configuration is fastest for my workload, and is the difference real?"""
-    if context.invoked_subcommand is None:
-        return
     command = find_command(context.invoked_subcommand)
+    if command is None:
+        return
     if command.analyzes:
         require_utf8(sys.argv)
         require_resources()

@@ -168,18 +168,22 @@ def plan_items(name: str, size: Size, folder: Path) -> list[PlannedItem]:
 
 
 def _plan(item: PublishedItem, size: Size, folder: Path) -> PlannedItem:
+    from iostudy.plugins import find_missing
     from iostudy.study import library
 
     reasons = [item.why_not] if item.why_not else []
     for name in item.studies:
-        sized = None
-        try:
-            sized = library.find_size(name, size)
-            if sized is not None:
-                return PlannedItem(item, _require_study(sized, folder), "; ".join(reasons))
+        if install := find_missing(name):
+            reasons.append(f"{name} needs a plugin: {install}")
+            continue
+        sized = library.find_size(name, size)
+        if sized is None:
             reasons.append(f"{name} takes longer than the size {size}")
+            continue
+        try:
+            return PlannedItem(item, _require_study(sized, folder), "; ".join(reasons))
         except IostudyError as error:
-            reasons.append(f"{sized or name} needs {error.wanted}: {error.found}")
+            reasons.append(f"{sized} needs {error.wanted}: {error.found}")
     return PlannedItem(item, None, "; ".join(reasons))
 
 

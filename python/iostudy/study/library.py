@@ -51,10 +51,8 @@ def _files() -> Mapping[str, Path]:
 def find_size(name: str, size: str) -> str | None:
     """The name of a ready-made study in a size; None if it has none of that size.
 
-    A file without a full size is that size. UsageError if a plugin has it that is not installed.
+    A file without a full size is that size.
     """
-    if name not in names():
-        require_plugin_of(name, where=name)
     sized = f"{name}-{size}"
     if size in _read_sizes(ready_file(name)) or sized in names():
         return sized

@@ -55,13 +55,8 @@ class TargetSection(StudySection):
             case [places]:
                 return DirectoriesTarget.from_places(places)
             case _:
-                more = type(self).model_fields.keys() - TargetSection.model_fields.keys()
-                raise ValueError(
-                    "give one of loopback: {size: 2GiB}, scratch: {device: /dev/...}, "
-                    "volume: {kind: lvm-raid10, devices: ...}, "
-                    "directories: {local: /data, nfs: /mnt/nfs}"
-                    + "".join(f", {name}: ..." for name in sorted(more))
-                )
+                keys = ", ".join(type(self).model_fields)
+                raise ValueError(f"give one of {keys}, such as loopback: {{size: 2GiB}}")
 
 
 def _make_section_type() -> type[TargetSection]:
