@@ -36,7 +36,7 @@ MUCH_HIGHER_RATE = 1.5
 """A rate this many times as high is more than half of what twice the requests could give."""
 SPARE = UTILIZATION.low
 """%util below which the device was idle while the workload could have requested more: the start of
-`thresholds.UTILIZATION`, so that both rules do not match one run."""
+`evidence.UTILIZATION`, so that both rules do not match one run."""
 
 
 def find_low_concurrency(summary: TelemetrySummary, context: DiagnosisContext) -> Iterator[Finding]:

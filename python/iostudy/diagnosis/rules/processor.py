@@ -125,7 +125,7 @@ def _find_busy_core(summary: TelemetrySummary, context: DiagnosisContext) -> Ite
 
 THROTTLED = ConfidenceThresholds(5, 10, 25)
 """Percent of the time. A group that never reaches its quota is never throttled. The lowest value is
-`thresholds.MINIMUM_HELD`; the others are a choice."""
+`evidence.MINIMUM_HELD`; the others are a choice."""
 
 
 def find_cpu_quota(summary: TelemetrySummary, context: DiagnosisContext) -> Iterator[Finding]:
