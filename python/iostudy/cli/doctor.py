@@ -269,7 +269,7 @@ def build_document(
     report = DoctorReport(
         host={**host, "block_devices": kept},
         stack=[_device(node, topology) for node in topology.nodes],
-        apart=[_mount(place) for place in topology.deviceless_mounts],
+        apart=[_mount(entry) for entry in topology.deviceless_mounts],
         findings=[
             DoctorFindingReport.copy_from(own, setting=own.setting or None) for own in findings
         ],
@@ -280,7 +280,7 @@ def build_document(
 
 def _device(node: DeviceNode, topology: Topology) -> DeviceReport:
     device, array = node.device, node.array
-    loops = [loop for place in topology.places_on(node.name) for loop in topology.loops_in(place)]
+    loops = [loop for entry in topology.places_on(node.name) for loop in topology.loops_in(entry)]
     return DeviceReport(
         name=node.name,
         number=device.number,
@@ -294,16 +294,16 @@ def _device(node: DeviceNode, topology: Topology) -> DeviceReport:
         array=ArrayReport.copy_from(array) if array else None,
         below=list(node.below),
         above=[upper.name for upper in (*topology.above(node.name), *loops)],
-        mounts=[_mount(place) for place in topology.places_on(node.name)],
+        mounts=[_mount(entry) for entry in topology.places_on(node.name)],
     )
 
 
-def _mount(place: MountEntry) -> MountReport:
+def _mount(entry: MountEntry) -> MountReport:
     return MountReport(
-        point=str(place.mount.point),
-        filesystem=place.filesystem,
-        source=place.mount.source,
-        options=list(place.options),
+        point=str(entry.mount.point),
+        filesystem=entry.filesystem,
+        source=entry.mount.source,
+        options=list(entry.options),
     )
 
 
@@ -315,7 +315,7 @@ def build_trees(topology: Topology) -> tuple[Branch, ...]:
     """
     drawing = _TreeBuilder(topology)
     disks = tuple(drawing.device(node) for node in topology.roots)
-    return (*disks, *(drawing.mount(place) for place in topology.deviceless_mounts))
+    return (*disks, *(drawing.mount(entry) for entry in topology.deviceless_mounts))
 
 
 def describe_device(node: DeviceNode) -> str:
@@ -323,10 +323,10 @@ def describe_device(node: DeviceNode) -> str:
     return ", ".join((_names(node), format_rounded_size(node.device.size_bytes), *_details(node)))
 
 
-def describe_mount(place: MountEntry) -> str:
+def describe_mount(entry: MountEntry) -> str:
     """``ext4 on /home (rw,noatime)``; what has no device is named by its source."""
-    source = "" if place.devices else f" from {place.mount.source}"
-    return f"{place.filesystem}{source} on {place.mount.point} ({','.join(place.options)})"
+    source = "" if entry.devices else f" from {entry.mount.source}"
+    return f"{entry.filesystem}{source} on {entry.mount.point} ({','.join(entry.options)})"
 
 
 class _TreeBuilder:
@@ -342,13 +342,13 @@ class _TreeBuilder:
         self._drawn.add(node.name)
         places = self._topology.places_on(node.name)
         # A file system on several devices is drawn below the first of them.
-        mounts = (self.mount(place) for place in places if place.devices[0] == node.name)
+        mounts = (self.mount(entry) for entry in places if entry.devices[0] == node.name)
         above = (self.device(upper) for upper in self._topology.above(node.name))
         return Branch(describe_device(node), (*mounts, *above))
 
-    def mount(self, place: MountEntry) -> Branch:
-        loops = (self.device(loop) for loop in self._topology.loops_in(place))
-        return Branch(describe_mount(place), tuple(loops))
+    def mount(self, entry: MountEntry) -> Branch:
+        loops = (self.device(loop) for loop in self._topology.loops_in(entry))
+        return Branch(describe_mount(entry), tuple(loops))
 
 
 def _names(node: DeviceNode) -> str:

@@ -106,7 +106,7 @@ class Topology:
     @property
     def deviceless_mounts(self) -> tuple[MountEntry, ...]:
         """Mounts without a block device."""
-        return tuple(place for place in self.places if not place.devices)
+        return tuple(entry for entry in self.places if not entry.devices)
 
     def above(self, name: str) -> tuple[DeviceNode, ...]:
         """Devices on top of that one: partitions and volumes; loop devices belong to mounts."""
@@ -116,22 +116,22 @@ class Topology:
 
     def places_on(self, name: str) -> tuple[MountEntry, ...]:
         """Return the mounts of the file system on that device."""
-        return tuple(place for place in self.places if name in place.devices)
+        return tuple(entry for entry in self.places if name in entry.devices)
 
-    def loops_in(self, place: MountEntry) -> tuple[DeviceNode, ...]:
+    def loops_in(self, entry: MountEntry) -> tuple[DeviceNode, ...]:
         """Return the loop devices whose backing file lies on that mount."""
-        return tuple(node for node in self.nodes if node.backing_mount_id == place.mount.id)
+        return tuple(node for node in self.nodes if node.backing_mount_id == entry.mount.id)
 
     def select_related(self, names: Iterable[str]) -> Topology:
         """Select the devices below and above the named ones, and their mounts."""
         wanted = [name for name in names if name in self.by_name]
         kept = _reach(wanted, self._lower) | _reach(wanted, self._upper)
-        places = (place for place in self.places if kept & set(place.devices))
+        places = (entry for entry in self.places if kept & set(entry.devices))
         return _closed((node for node in self.nodes if node.name in kept), places)
 
     @cached_property
     def _shown(self) -> frozenset[int | None]:
-        return frozenset(place.mount.id for place in self.places)
+        return frozenset(entry.mount.id for entry in self.places)
 
     def _lower(self, name: str) -> tuple[str, ...]:
         return self.by_name[name].below
@@ -174,17 +174,17 @@ def _entered(
     path: Path, current: MountEntry | None, places: Sequence[MountEntry]
 ) -> MountEntry | None:
     """The next mount on the way; the one at the top has a parent that is not in the list."""
-    ids = {place.mount.id for place in places} if current is None else set()
+    ids = {entry.mount.id for entry in places} if current is None else set()
     ways = [
-        place
-        for place in places
-        if path.is_relative_to(place.mount.point) and _is_child(place, current, ids)
+        entry
+        for entry in places
+        if path.is_relative_to(entry.mount.point) and _is_child(entry, current, ids)
     ]
-    return min(ways, key=lambda place: len(place.mount.point.parts), default=None)
+    return min(ways, key=lambda entry: len(entry.mount.point.parts), default=None)
 
 
-def _is_child(place: MountEntry, current: MountEntry | None, ids: set[int]) -> bool:
-    mount = place.mount
+def _is_child(entry: MountEntry, current: MountEntry | None, ids: set[int]) -> bool:
+    mount = entry.mount
     if current is None:
         return mount.parent not in ids or mount.parent == mount.id
     return mount.parent == current.mount.id != mount.id
@@ -229,7 +229,7 @@ def _natural(name: str) -> tuple[str, int]:
 
 
 def _node(device: BlockDevice, places: Sequence[MountEntry], root: Path) -> DeviceNode:
-    place = find_mount_entry(device.backing_file, places) if device.backing_file else None
+    entry = find_mount_entry(device.backing_file, places) if device.backing_file else None
     mounted = [p.filesystem for p in places if device.name in p.devices]
     properties = volumes.read_properties(device.number, root)
     return DeviceNode(
@@ -239,8 +239,8 @@ def _node(device: BlockDevice, places: Sequence[MountEntry], root: Path) -> Devi
         zoned=device_kinds.read_zoned_model(device, root),
         array=read_array(device.name, root),
         filesystem=mounted[0] if mounted else properties.get("ID_FS_TYPE", ""),
-        below=place.devices if place else _directly_below(device),
-        backing_mount_id=place.mount.id if place else None,
+        below=entry.devices if entry else _directly_below(device),
+        backing_mount_id=entry.mount.id if entry else None,
     )
 
 
@@ -266,5 +266,5 @@ def _named_device(mount: Mount, root: Path) -> BlockDevice | None:
     )
 
 
-def _is_data(place: MountEntry) -> bool:
-    return bool(place.devices) or place.filesystem in _APART or place.is_network
+def _is_data(entry: MountEntry) -> bool:
+    return bool(entry.devices) or entry.filesystem in _APART or entry.is_network

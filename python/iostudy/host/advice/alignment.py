@@ -116,26 +116,26 @@ _UNALIGNED = "no stripe"
 
 
 def _not_by_stripes(facts: Facts) -> Iterator[Observation]:
-    for place in facts.writable:
-        device = facts.device(place.devices[0])
+    for entry in facts.writable:
+        device = facts.device(entry.devices[0])
         unit, width = (device.number(name) or 0 for name in ("minimum_io_size", "optimal_io_size"))
         # Without several units there is no stripe: a mirror, a linear volume.
         if device.node.kind in _VOLUMES and 0 < unit < width and width % unit == 0:
-            yield from _observe(facts, place, device, unit, width)
+            yield from _observe(facts, entry, device, unit, width)
 
 
 def _observe(
-    facts: Facts, place: MountEntry, device: DeviceFacts, unit: int, width: int
+    facts: Facts, entry: MountEntry, device: DeviceFacts, unit: int, width: int
 ) -> Iterator[Observation]:
-    point = place.mount.point
-    match place.filesystem:
+    point = entry.mount.point
+    match entry.filesystem:
         case "xfs":
-            own = tuple(_option(place, name) * SECTOR_BYTES for name in ("sunit", "swidth"))
+            own = tuple(_option(entry, name) * SECTOR_BYTES for name in ("sunit", "swidth"))
             found, fits = _describe(*own), own == (unit, width)
             command = ["xfs_info", str(point)]
         case "ext4" if space := facts.space.get(point):
             block = space.block_bytes
-            own_width = _option(place, "stripe") * block
+            own_width = _option(entry, "stripe") * block
             found, fits = _describe(0, own_width), own_width == width
             geometry = f"stride={unit // block},stripe_width={width // block}"
             command = ["tune2fs", "-E", geometry, str(device.node.device.path)]
@@ -152,9 +152,9 @@ def _observe(
         )
 
 
-def _option(place: MountEntry, name: str) -> int:
+def _option(entry: MountEntry, name: str) -> int:
     """Return the number in ``name=number``, 0 without it."""
-    values = (option.partition("=") for option in place.options)
+    values = (option.partition("=") for option in entry.options)
     found = (number for key, _, number in values if key == name and number.isdecimal())
     return int(next(found, 0))
 

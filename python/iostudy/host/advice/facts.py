@@ -141,14 +141,14 @@ class Facts:
         """Writable mounts of block devices, each file system once."""
         places = (p for p in self.topology.places if p.devices and "ro" not in p.options)
         first: dict[str, MountEntry] = {}
-        for place in places:
-            first.setdefault(place.mount.device, place)
+        for entry in places:
+            first.setdefault(entry.mount.device, entry)
         return tuple(first.values())
 
     @property
     def place_to_measure(self) -> MountEntry | None:
         """Return the requested mount if it is writable, otherwise the first writable one."""
-        targets = [place for place in self.writable if place == self.target]
+        targets = [entry for entry in self.writable if entry == self.target]
         return next(iter((*targets, *self.writable)), None)
 
     def device(self, name: str) -> DeviceFacts:

@@ -58,9 +58,9 @@ def _inodes(facts: Facts) -> Iterator[Observation]:
 
 def _writable_space(facts: Facts) -> Iterator[tuple[Path, FilesystemSpace]]:
     """Skip read-only images, which are always full."""
-    for place in facts.writable:
-        if place.mount.point in facts.space:
-            yield place.mount.point, facts.space[place.mount.point]
+    for entry in facts.writable:
+        if entry.mount.point in facts.space:
+            yield entry.mount.point, facts.space[entry.mount.point]
 
 
 RULES = (
@@ -112,28 +112,28 @@ _MANY_FILES = {
 
 
 def _strict(facts: Facts) -> Iterator[Observation]:
-    for place in facts.writable:
-        if not {"noatime", "relatime"} & set(place.options):
-            yield _atime_observation(place, "strictatime", "noatime", set_command(
-                _SETTING, "noatime", place.mount.point
+    for entry in facts.writable:
+        if not {"noatime", "relatime"} & set(entry.options):
+            yield _atime_observation(entry, "strictatime", "noatime", set_command(
+                _SETTING, "noatime", entry.mount.point
             ))  # fmt: skip
 
 
 def _relative(facts: Facts) -> Iterator[Observation]:
-    for place in facts.writable:
-        if "relatime" in place.options:
-            measure = study_command(place, _SETTING, ("relatime", "noatime"), _MANY_FILES)
+    for entry in facts.writable:
+        if "relatime" in entry.options:
+            measure = study_command(entry, _SETTING, ("relatime", "noatime"), _MANY_FILES)
             yield _atime_observation(
-                place, "relatime", "noatime, if a study shows an advantage", measure
+                entry, "relatime", "noatime, if a study shows an advantage", measure
             )
 
 
-def _atime_observation(place: MountEntry, found: str, advised: str, command: str) -> Observation:
+def _atime_observation(entry: MountEntry, found: str, advised: str, command: str) -> Observation:
     return Observation(
-        subject=str(place.mount.point),
+        subject=str(entry.mount.point),
         found=found,
         advised=advised,
-        evidence=f"mountinfo: {','.join(place.options)}",
+        evidence=f"mountinfo: {','.join(entry.options)}",
         command=command,
     )
 
@@ -177,23 +177,23 @@ def _overlay(facts: Facts) -> Iterator[Observation]:
 
 
 def _fuse(facts: Facts) -> Iterator[Observation]:
-    place = facts.target
-    if place and place.filesystem.startswith("fuse"):
+    entry = facts.target
+    if entry and entry.filesystem.startswith("fuse"):
         yield from _filesystem_observation(
-            facts, (place.filesystem,), "find out how the program behind it stores data"
+            facts, (entry.filesystem,), "find out how the program behind it stores data"
         )
 
 
 def _filesystem_observation(
     facts: Facts, filesystems: tuple[str, ...], advised: str
 ) -> Iterator[Observation]:
-    place = facts.target
-    if place and place.filesystem in filesystems:
+    entry = facts.target
+    if entry and entry.filesystem in filesystems:
         yield Observation(
-            subject=str(place.mount.point),
-            found=place.filesystem,
+            subject=str(entry.mount.point),
+            found=entry.filesystem,
             advised=advised,
-            evidence=f"mountinfo: {place.filesystem} ({place.mount.source})",
+            evidence=f"mountinfo: {entry.filesystem} ({entry.mount.source})",
             command=format_command(["findmnt", "--real"]),
         )
 

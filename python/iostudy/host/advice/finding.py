@@ -116,8 +116,8 @@ def new_file_command(text: str, file: str | Path) -> str:
 
 def set_command(setting: str, value: str | int, on: str | Path | None = None) -> str:
     """``iostudy set NAME=VALUE [--on PLACE]``, which ``iostudy restore`` undoes."""
-    place = ["--on", str(on)] if on is not None else []
-    return format_command(["iostudy", "set", f"{setting}={value}", *place])
+    option = ["--on", str(on)] if on is not None else []
+    return format_command(["iostudy", "set", f"{setting}={value}", *option])
 
 
 STREAMING_READS = {"io": {"label": "streaming reads", "jobs": 4}}
@@ -128,15 +128,15 @@ STREAMING_WRITES = {
 
 
 def study_command(
-    place: MountEntry, factor: str, levels: Levels, workload: Mapping[str, Any]
+    entry: MountEntry, factor: str, levels: Levels, workload: Mapping[str, Any]
 ) -> str:
     """Return commands that write a study of one factor on that mount and run it.
 
     JSON is also YAML and fits on one line.
     """
     study: Mapping[str, Any] = {
-        "question": f"Does {factor} matter on {place.mount.point}?",
-        "target": str(place.mount.point),
+        "question": f"Does {factor} matter on {entry.mount.point}?",
+        "target": str(entry.mount.point),
         "factors": {factor: list(levels)},
         "workloads": [workload],
     }

@@ -119,11 +119,11 @@ def _device(node: DeviceNode, root: Path) -> DeviceFacts:
 
 def _space(topology: Topology, reader: Reader, statvfs: StatVfs) -> Mapping[Path, FilesystemSpace]:
     found = {}
-    for place in topology.places:
-        if place.devices and not place.is_network:
+    for entry in topology.places:
+        if entry.devices and not entry.is_network:
             try:
-                status = statvfs(place.mount.point)
-                found[place.mount.point] = FilesystemSpace(
+                status = statvfs(entry.mount.point)
+                found[entry.mount.point] = FilesystemSpace(
                     size_bytes=status.f_blocks * status.f_frsize,
                     free_bytes=status.f_bfree * status.f_frsize,
                     available_bytes=status.f_bavail * status.f_frsize,
@@ -132,7 +132,7 @@ def _space(topology: Topology, reader: Reader, statvfs: StatVfs) -> Mapping[Path
                     block_bytes=status.f_frsize,
                 )
             except OSError as error:
-                reader.refuse(place.mount.point, error)
+                reader.refuse(entry.mount.point, error)
     return found
 
 

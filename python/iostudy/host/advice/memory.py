@@ -27,9 +27,9 @@ CLOUDERA_MOST_SWAPPINESS = 10
 
 
 def _dirty(facts: Facts) -> Iterator[Observation]:
-    place = facts.place_to_measure
+    entry = facts.place_to_measure
     ratio, limit_bytes = facts.host.sysctl("vm.dirty_ratio"), _dirty_bytes(facts.host)
-    if not (place and ratio and limit_bytes and limit_bytes > LARGE_DIRTY_BYTES):
+    if not (entry and ratio and limit_bytes and limit_bytes > LARGE_DIRTY_BYTES):
         return
     lower = max(1, ratio * LARGE_DIRTY_BYTES // limit_bytes)
     yield Observation(
@@ -37,7 +37,7 @@ def _dirty(facts: Facts) -> Iterator[Observation]:
         found=f"{ratio} %, up to {limit_bytes / GIB:.1f} GiB",
         advised=f"{lower} %, if a study shows an advantage",
         evidence=f"memory: {(facts.host.memory_bytes or 0) / GIB:.1f} GiB, vm.dirty_bytes: 0",
-        command=study_command(place, _DIRTY_RATIO, (ratio, lower), STREAMING_WRITES),
+        command=study_command(entry, _DIRTY_RATIO, (ratio, lower), STREAMING_WRITES),
     )
 
 
@@ -86,15 +86,15 @@ def _defrag(facts: Facts) -> Iterator[Observation]:
 
 
 def _huge_pages(facts: Facts) -> Iterator[Observation]:
-    place = facts.place_to_measure
-    if facts.host.thp_enabled == "always" and place:
+    entry = facts.place_to_measure
+    if facts.host.thp_enabled == "always" and entry:
         levels = ("always", "madvise", "never")
         yield Observation(
             subject=HOST,
             found="always",
             advised="the fastest level in a study",
             evidence="/sys/kernel/mm/transparent_hugepage/enabled",
-            command=study_command(place, "thp.enabled", levels, STREAMING_WRITES),
+            command=study_command(entry, "thp.enabled", levels, STREAMING_WRITES),
         )
 
 

@@ -20,93 +20,93 @@ _CONNECTION_DETAIL = re.compile(r"(addr|clientaddr|mountaddr|mountport|namlen)=.
 
 
 def _soft(facts: Facts) -> Iterator[Observation]:
-    for place, options in _nfs_mounts(facts):
+    for entry, options in _nfs_mounts(facts):
         found = next((name for name in _SOFT if name in options), None)
         if found and "ro" not in options:
             changes: dict[str, str | None] = dict.fromkeys(_SOFT)
-            yield _remount_observation(place, found, changes | {"hard": ""})
+            yield _remount_observation(entry, found, changes | {"hard": ""})
 
 
 def _udp(facts: Facts) -> Iterator[Observation]:
-    for place, options in _nfs_mounts(facts):
+    for entry, options in _nfs_mounts(facts):
         if options.get("proto", "").startswith("udp"):
-            yield _remount_observation(place, f"proto={options['proto']}", {"proto": "tcp"})
+            yield _remount_observation(entry, f"proto={options['proto']}", {"proto": "tcp"})
 
 
 def _no_lock(facts: Facts) -> Iterator[Observation]:
-    for place, options in _nfs_mounts(facts):
+    for entry, options in _nfs_mounts(facts):
         if "nolock" in options or options.get("local_lock", "none") != "none":
             found = "nolock" if "nolock" in options else f"local_lock={options['local_lock']}"
             yield _remount_observation(
-                place, found, {"nolock": None, "lock": "", "local_lock": "none"}
+                entry, found, {"nolock": None, "lock": "", "local_lock": "none"}
             )
 
 
 def _small(facts: Facts) -> Iterator[Observation]:
-    for place, options in _nfs_mounts(facts):
+    for entry, options in _nfs_mounts(facts):
         sizes = {name: options.get(name, LARGEST_TRANSFER) for name in ("rsize", "wsize")}
         if min(map(int, sizes.values())) < int(LARGEST_TRANSFER):
             advised = f"{_text(dict.fromkeys(sizes, LARGEST_TRANSFER))}, if a benchmark is faster"
-            yield _benchmark_observation(place, _text(sizes), advised)
+            yield _benchmark_observation(entry, _text(sizes), advised)
 
 
 def _sync(facts: Facts) -> Iterator[Observation]:
-    for place, options in _nfs_mounts(facts):
+    for entry, options in _nfs_mounts(facts):
         if "sync" in options:
             yield _benchmark_observation(
-                place, "sync", "async, unless other hosts must see writes immediately"
+                entry, "sync", "async, unless other hosts must see writes immediately"
             )
 
 
 def _old(facts: Facts) -> Iterator[Observation]:
-    for place, options in _nfs_mounts(facts):
+    for entry, options in _nfs_mounts(facts):
         if options.get("vers") in _OLD_VERSIONS:
             advised = "vers=4.2, if the server supports it and a benchmark shows an advantage"
-            yield _benchmark_observation(place, f"vers={options['vers']}", advised)
+            yield _benchmark_observation(entry, f"vers={options['vers']}", advised)
 
 
 def _nfs_mounts(facts: Facts) -> Iterator[tuple[MountEntry, Mapping[str, str]]]:
-    for place in facts.topology.deviceless_mounts:
-        if place.filesystem in NFS:
-            yield place, _options(place.options)
+    for entry in facts.topology.deviceless_mounts:
+        if entry.filesystem in NFS:
+            yield entry, _options(entry.options)
 
 
 def _remount_observation(
-    place: MountEntry, found: str, changes: dict[str, str | None]
+    entry: MountEntry, found: str, changes: dict[str, str | None]
 ) -> Observation:
     """Suggest a new mount with changed options; None removes an option.
 
     NFS does not change these options at a remount. All others stay, as they may concern security
     (sec, nosuid), except for details of the connection.
     """
-    point, mount = str(place.mount.point), place.mount
-    kept = _options(option for option in place.options if not _CONNECTION_DETAIL.fullmatch(option))
+    point, mount = str(entry.mount.point), entry.mount
+    kept = _options(option for option in entry.options if not _CONNECTION_DETAIL.fullmatch(option))
     wanted = _text({name: value for name, value in (kept | changes).items() if value is not None})
-    again = ["mount", "-t", place.filesystem, "-o", wanted, mount.source, point]
+    again = ["mount", "-t", entry.filesystem, "-o", wanted, mount.source, point]
     return Observation(
         subject=point,
         found=found,
         advised=_text({name: value for name, value in changes.items() if value is not None}),
-        evidence=_evidence(place),
+        evidence=_evidence(entry),
         command=f"{format_command(['umount', point])} && {format_command(again)}",
     )
 
 
-def _benchmark_observation(place: MountEntry, found: str, advised: str) -> Observation:
-    point = str(place.mount.point)
+def _benchmark_observation(entry: MountEntry, found: str, advised: str) -> Observation:
+    point = str(entry.mount.point)
     return Observation(
         subject=point,
         found=found,
         advised=advised,
-        evidence=_evidence(place),
+        evidence=_evidence(entry),
         command=format_command(
             ["iostudy", "bench", "io", "-o", "operation=write", "--target", point]
         ),
     )
 
 
-def _evidence(place: MountEntry) -> str:
-    return f"mountinfo: {','.join(place.options)}"
+def _evidence(entry: MountEntry) -> str:
+    return f"mountinfo: {','.join(entry.options)}"
 
 
 def _options(options: Iterable[str]) -> dict[str, str]:

@@ -31,11 +31,11 @@ LARGE_REQUEST_KB = 32767
 
 
 def _read_ahead(facts: Facts) -> Iterator[Observation]:
-    for place in facts.writable:
+    for entry in facts.writable:
         # btrfs has its own read-ahead, which no device queue shows.
-        if place.filesystem == "btrfs":
+        if entry.filesystem == "btrfs":
             continue
-        device = facts.device(place.devices[0])
+        device = facts.device(entry.devices[0])
         found = device.number("read_ahead_kb")
         if found is not None and found <= DEFAULT_READ_AHEAD_KB:
             levels = (found, *STREAMING_READ_AHEAD_KB)
@@ -43,8 +43,8 @@ def _read_ahead(facts: Facts) -> Iterator[Observation]:
                 subject=device.node.device.disk,
                 found=f"{found} KiB",
                 advised="the fastest level in a study",
-                evidence=f"queue/read_ahead_kb, under {place.mount.point}",
-                command=study_command(place, _READ_AHEAD, levels, STREAMING_READS),
+                evidence=f"queue/read_ahead_kb, under {entry.mount.point}",
+                command=study_command(entry, _READ_AHEAD, levels, STREAMING_READS),
             )
 
 
@@ -52,14 +52,14 @@ def _max_sectors(facts: Facts) -> Iterator[Observation]:
     for disk in facts.disks:
         found, hardware = disk.number("max_sectors_kb"), disk.number("max_hw_sectors_kb")
         possible = min(hardware or 0, LARGE_REQUEST_KB)
-        place = facts.place_over(disk.name)
-        if found is not None and found < possible and place:
+        entry = facts.place_over(disk.name)
+        if found is not None and found < possible and entry:
             yield Observation(
                 subject=disk.name,
                 found=f"{found} KiB",
                 advised=f"up to {possible} KiB",
                 evidence=f"queue/max_hw_sectors_kb: {hardware}",
-                command=study_command(place, _MAX_SECTORS, (found, possible), STREAMING_WRITES),
+                command=study_command(entry, _MAX_SECTORS, (found, possible), STREAMING_WRITES),
             )
 
 
@@ -93,14 +93,14 @@ def _too_few_requests(facts: Facts) -> Iterator[Observation]:
 
 def _few_requests(facts: Facts) -> Iterator[Observation]:
     for disk in facts.disks:
-        found, place = disk.number("nr_requests"), facts.place_over(disk.name)
-        if found is not None and place and _sorts(disk):
+        found, entry = disk.number("nr_requests"), facts.place_over(disk.name)
+        if found is not None and entry and _sorts(disk):
             yield Observation(
                 subject=disk.name,
                 found=str(found),
                 advised="the fastest level in a study",
                 evidence=f"queue/nr_requests, queue depth {disk.queue_depth or 'unknown'}",
-                command=study_command(place, _NR_REQUESTS, (found, found * 4), STREAMING_WRITES),
+                command=study_command(entry, _NR_REQUESTS, (found, found * 4), STREAMING_WRITES),
             )
 
 
@@ -171,11 +171,11 @@ _WRITE_CACHE = "block.write_cache"
 
 
 def _flush_disabled(facts: Facts) -> Iterator[Observation]:
-    for place in facts.writable:
-        options = sorted(_NO_BARRIER & set(place.options))
-        volatile = [disk for disk in _disks_under(facts, place) if _is_volatile(disk)]
+    for entry in facts.writable:
+        options = sorted(_NO_BARRIER & set(entry.options))
+        volatile = [disk for disk in _disks_under(facts, entry) if _is_volatile(disk)]
         if options and volatile:
-            point = str(place.mount.point)
+            point = str(entry.mount.point)
             yield Observation(
                 subject=point,
                 found=", ".join(options),
@@ -198,8 +198,8 @@ def _unknown_protection(facts: Facts) -> Iterator[Observation]:
             )
 
 
-def _disks_under(facts: Facts, place: MountEntry) -> Iterator[DeviceFacts]:
-    below = facts.topology.select_related(place.devices).by_name
+def _disks_under(facts: Facts, entry: MountEntry) -> Iterator[DeviceFacts]:
+    below = facts.topology.select_related(entry.devices).by_name
     return (disk for disk in facts.disks if disk.name in below)
 
 

@@ -76,14 +76,14 @@ def _measured(
 ) -> Iterator[Observation]:
     """Propose a study of all schedulers; nothing without a mount to write to."""
     others = (other for other in scheduler.available if other != scheduler.current)
-    if place := facts.place_over(disk.name):
+    if entry := facts.place_over(disk.name):
         levels = (scheduler.current, *others)
         yield Observation(
             subject=disk.name,
             found=scheduler.current,
             advised="the fastest level in a study",
             evidence=f"a {disk.node.kind} that offers {' '.join(scheduler.available)}",
-            command=study_command(place, _SETTING, levels, workload),
+            command=study_command(entry, _SETTING, levels, workload),
         )
 
 
