@@ -46,7 +46,7 @@ class _ListedStudy:
 
 def list_studies(folder: Folder = RESULTS) -> None:
     """List studies with their answers, the newest first."""
-    found = sorted(_find_studies(folder), key=lambda own: -own.started_at)
+    found = sorted(_find_studies(folder), key=lambda study: -study.started_at)
     for own in found:
         when = time.strftime("%d %b %H:%M", time.localtime(own.started_at))
         print_line(f"{when} {textwrap.shorten(own.question, _QUESTION, placeholder=' ...')}")

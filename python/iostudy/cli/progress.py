@@ -73,7 +73,7 @@ class HostCondition:
         }
         if not shares:
             return ""
-        largest = sorted(shares, key=lambda own: shares[own], reverse=True)
+        largest = sorted(shares, key=lambda covariate: shares[covariate], reverse=True)
         above = [own for own in largest if shares[own] > margin]
         named = ", ".join(
             f"{own} {format_percent(round(shares[own], 3))}" for own in above or largest[:1]

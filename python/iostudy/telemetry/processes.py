@@ -78,7 +78,7 @@ def find_busiest_foreign(processes: Sequence[ProcessUsage]) -> tuple[ForeignProc
     moved = sorted(foreign, key=_bytes, reverse=True)
     computed = sorted(foreign, key=lambda process: process.cpu_seconds, reverse=True)
     places = {each: place for place, each in reversed(list(enumerate(computed)))}
-    ranked = sorted(moved, key=lambda each: min(moved.index(each), places[each]))
+    ranked = sorted(moved, key=lambda process: min(moved.index(process), places[process]))
     return tuple(
         ForeignProcess(
             each.pid,
@@ -168,4 +168,4 @@ def compute_foreign_kb(
 def find_submitters(summary: TelemetrySummary, devices: Collection[str]) -> list[Submitter]:
     """Return the others that submitted I/O to the devices, the most first."""
     found = (submitter for submitter in summary.submitters if submitter.device in devices)
-    return sorted(found, key=lambda each: each.kB, reverse=True)
+    return sorted(found, key=lambda submitter: submitter.kB, reverse=True)

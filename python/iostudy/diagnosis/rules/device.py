@@ -80,7 +80,9 @@ def find_higher_throughput(
 ) -> OperatingPoint | None:
     """Find a comparable point with a longer queue and a clearly higher rate; None without one."""
     best = max(
-        context.longer_queue_points(device, point), key=lambda each: each.per_second, default=None
+        context.longer_queue_points(device, point),
+        key=lambda longer: longer.per_second,
+        default=None,
     )
     return best if best and best.per_second >= HIGHER_RATE * point.per_second else None
 

@@ -54,7 +54,7 @@ def _find_foreign_io(summary: TelemetrySummary, context: DiagnosisContext) -> It
         foreign_kb[disk,] = sum(submitter.kB for submitter in find_submitters(summary, [disk]))
     found = (_grade_foreign_io(summary, context, *item) for item in foreign_kb.items())
     findings = [finding for finding in found if finding is not None]
-    yield from sorted(findings, key=lambda each: each.held or 0.0, reverse=True)[:1]
+    yield from sorted(findings, key=lambda finding: finding.held or 0.0, reverse=True)[:1]
 
 
 def _grade_foreign_io(

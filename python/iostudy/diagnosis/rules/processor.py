@@ -166,7 +166,9 @@ def find_thermal_throttling(
     """Find thermal throttling if the workload needed the CPU."""
     rate = summary.machine.get("throttles", 0.0) / summary.seconds
     busy = max(
-        find_busy_processors(summary, context), key=lambda each: each.held or 0.0, default=None
+        find_busy_processors(summary, context),
+        key=lambda finding: finding.held or 0.0,
+        default=None,
     )
     confidence = EVENTS.grade(rate)
     if confidence and busy:

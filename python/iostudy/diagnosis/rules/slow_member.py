@@ -116,7 +116,7 @@ def _compare_with_peers(
     compared = [own for kind in _KINDS if (own := _compare_waits(kind, figures, peers.values()))]
     if busy is None or not compared:
         return
-    wait, usual = max(compared, key=lambda own: own[0] / own[1])
+    wait, usual = max(compared, key=lambda waits: waits[0] / waits[1])
     queues = figures["aqu-sz"] + sum(peer["aqu-sz"] for peer in peers.values())
     inside = 100 * figures["aqu-sz"] / queues if queues else 0.0
     if wait >= SLOWER * usual and (slower := ELASTICITY.grade(inside)):
