@@ -24,7 +24,6 @@ from iostudy.errors import UsageError
 
 if TYPE_CHECKING:
     from iostudy.report.base import Value
-    from iostudy.report.documents.comparison import StudyComparison
     from iostudy.report.render.verdict_cases import VerdictCase
     from iostudy.report.section import Document
 
@@ -118,7 +117,16 @@ def compare(
     cases = tuple(list_comparison_cases(report))
     _print(report, build_comparison_document(report), cases, form, ci)
     if ci.fail_on:
-        _require_effects(report, (first, second), all_pairs=bool(configuration))
+        # A job must not pass for want of a verdict: of the requested pairs, or of all.
+        missing = [pair.no_effect for pair in report.compared if pair.effect is None]
+        if missing and (configuration or len(missing) == len(report.compared)):
+            raise UsageError(
+                "an effect in both studies, for the verdicts of --fail-on",
+                found="; ".join(dict.fromkeys(missing)),
+                where=f"{first} and {second}",
+                remedy="put old and new into one study, as two configurations, for `iostudy run "
+                "--fail-on`; or run both studies with the same baseline",
+            )
         _exit_by_verdicts(select_cases(cases, ci.fail_on))
 
 
@@ -188,21 +196,3 @@ def _exit_by_verdicts(failed: Sequence[VerdictCase]) -> None:
         say(f"{case.workload}, {case.name}: {case.text}")
     if failed:
         raise typer.Exit(VERDICT_EXIT)
-
-
-def _require_effects(
-    report: StudyComparison, places: tuple[Path, Path], *, all_pairs: bool
-) -> None:
-    """Refuse a comparison without any effect, or with ``all_pairs`` with a pair without one.
-
-    A job must not pass for want of a verdict.
-    """
-    missing = [each.no_effect for each in report.compared if each.effect is None]
-    if missing and (all_pairs or len(missing) == len(report.compared)):
-        raise UsageError(
-            "an effect in both studies, for the verdicts of --fail-on",
-            found="; ".join(dict.fromkeys(missing)),
-            where=f"{places[0]} and {places[1]}",
-            remedy="put old and new into one study, as two configurations, for `iostudy run "
-            "--fail-on`; or run both studies with the same baseline",
-        )

@@ -69,6 +69,7 @@ def clean(
     """
     from iostudy.folders import require_safe_folder
     from iostudy.ledger.store import FILE_NAME
+    from iostudy.settings.transaction.locks import lock_output_folder
 
     require_safe_folder(folder, insist=False)
     found = _subfolders(folder)
@@ -84,7 +85,10 @@ def clean(
             "consent to remove folders", found="none", where=str(folder), remedy="give --yes"
         )
     for path in failed:
-        _remove(path)
+        # One in which a study runs, or has now finished a trial, stays.
+        with lock_output_folder(path):
+            if all(own.name == OUTPUT_LOCK for own in path.iterdir()) or _is_disposable(path):
+                shutil.rmtree(path)
 
 
 def _find_studies(folder: Path) -> Iterator[_ListedStudy]:
@@ -164,12 +168,3 @@ def _has_results(ledger: Ledger) -> bool:
 
 def _is_own(name: str) -> bool:
     return name in _OWN_NAMES or name.startswith(_LEDGER)
-
-
-def _remove(path: Path) -> None:
-    """Remove the folder unless a study runs in it; a folder that is no longer disposable stays."""
-    from iostudy.settings.transaction.locks import lock_output_folder
-
-    with lock_output_folder(path):
-        if all(own.name == OUTPUT_LOCK for own in path.iterdir()) or _is_disposable(path):
-            shutil.rmtree(path)

@@ -252,18 +252,13 @@ def _why(point: Path | None, entries: int, root: Path) -> tuple[str, str]:
         return "it is not known for which mount", "name the mount points with --on"
     if entries:
         return f"{FILE} has {entries} lines for {point}", "leave one, or edit them by hand"
-    unit = _unit(point, root)
+    paths = (root / place / _UNITS / unit_name(point) for place in PLACES)
+    unit = next((host_path(path, root) for path in paths if path.is_file()), None)
     if unit is not None:
         return f"{unit} mounts it", "set Options= in that unit, or in a drop-in of it"
     if any(m.point == point and m.filesystem == "autofs" for m in mounts.read_mounts(root)):
         return "the automounter mounts it", "set the options in its map (auto.master(5))"
     return f"{FILE} has no line for {point}", "add one, or name another mount point with --on"
-
-
-def _unit(point: Path, root: Path) -> Path | None:
-    """The unit file of systemd that mounts it."""
-    paths = (root / place / _UNITS / unit_name(point) for place in PLACES)
-    return next((host_path(path, root) for path in paths if path.is_file()), None)
 
 
 _SEPARATOR = re.compile(r',(?=(?:[^"]*"[^"]*")*[^"]*$)')

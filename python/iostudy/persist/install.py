@@ -193,13 +193,7 @@ def _activate(artifact: Artifact, host: TargetHost) -> tuple[str, ...]:
         return (missing[0].otherwise,)
     for activation in artifact.activations:
         host.run(*activation.command)
-    _verify_active(artifact.expected, host)
-    return tuple(f"done: {' '.join(a.command)}" for a in artifact.activations)
-
-
-def _verify_active(expected: Iterable[Expected], host: TargetHost) -> None:
-    """SettingError for what the kernel does not say although all was activated."""
-    differing = _find_differences(expected, host)
+    differing = _find_differences(artifact.expected, host)
     if differing:
         raise SettingError(
             "active settings",
@@ -208,6 +202,7 @@ def _verify_active(expected: Iterable[Expected], host: TargetHost) -> None:
             remedy="the files are written and take effect at the next boot, unless something else "
             "(TuneD, another rule) sets it too: see `iostudy doctor`",
         )
+    return tuple(f"done: {' '.join(a.command)}" for a in artifact.activations)
 
 
 def _find_differences(expected: Iterable[Expected], host: TargetHost) -> list[str]:

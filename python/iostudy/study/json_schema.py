@@ -75,19 +75,14 @@ def _option_definitions() -> dict[str, Schema]:
     definitions: dict[str, Schema] = _strip_for_editors(combined)["$defs"]
     for name, model in options.items():
         shared = definitions[str(refs[model, "validation"]["$ref"]).removeprefix("#/$defs/")]
-        definitions[f"options.{name}"] = _options(name, shared)
+        properties = dict(shared["properties"])
+        for option, default, allowed, meaning in list_options(workloads.get(name)):
+            text = f"{meaning} ({allowed}; default: {default})"
+            properties[option] = {**properties[option], "description": text}
+        # A factor may give an option that has no default, so that none is required here.
+        kept = {key: value for key, value in shared.items() if key != "required"}
+        definitions[f"options.{name}"] = {**kept, "properties": {**properties, **_OWN_OPTIONS}}
     return definitions
-
-
-def _options(name: str, shared: Schema) -> Schema:
-    """The options of a workload with what hover says of each, and those of the study's own."""
-    properties = dict(shared["properties"])
-    for option, default, allowed, meaning in list_options(workloads.get(name)):
-        text = f"{meaning} ({allowed}; default: {default})"
-        properties[option] = {**properties[option], "description": text}
-    # A factor may give an option that has no default, so that none is required here.
-    kept = {key: value for key, value in shared.items() if key != "required"}
-    return {**kept, "properties": {**properties, **_OWN_OPTIONS}}
 
 
 _OWN_OPTIONS: Mapping[str, Schema] = {

@@ -85,7 +85,9 @@ def find_slow_nfs_servers(
     """Find the server of a mount if several requests were outstanding all the time."""
     for mount in context.nfs_mounts:
         if figures := summary.nfs.get(mount):
-            highest = _highest_confidence(figures, summary)
+            at_server = count_outstanding(figures, "rtt") >= count_outstanding(figures) / 2
+            is_certain = at_server and is_network_speed_known(summary)
+            highest = Confidence.HIGH if is_certain else Confidence.MEDIUM
             waiting = count_outstanding(figures)
             if confidence := OUTSTANDING.grade(waiting):
                 says = f"{format_number(waiting)} requests outstanding at once"
@@ -110,12 +112,6 @@ def is_network_speed_known(summary: TelemetrySummary) -> bool:
     }
     busiest = max(carried, key=carried.__getitem__, default="")
     return "%ifutil" in summary.network.get(busiest, {})
-
-
-def _highest_confidence(figures: Figures, summary: TelemetrySummary) -> Confidence:
-    at_server = count_outstanding(figures, "rtt") >= count_outstanding(figures) / 2
-    is_certain = at_server and is_network_speed_known(summary)
-    return Confidence.HIGH if is_certain else Confidence.MEDIUM
 
 
 def _describe_waits(figures: Figures, mount: str) -> Iterator[Evidence]:
