@@ -8,6 +8,7 @@ block the caller.
 from __future__ import annotations
 
 import json
+import shlex
 import textwrap
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
@@ -21,7 +22,6 @@ from iostudy.settings.definition import Cost, Reach
 from iostudy.settings.definitions.declared import (
     DeclaredDefinition,
     TextFileDefinition,
-    command_text,
 )
 from iostudy.settings.values import AS_FOUND
 from iostudy.study import reference
@@ -140,7 +140,7 @@ def _describe_commands(factors: Sequence[Factor]) -> list[tuple[str, str]]:
     definitions = [catalog.get(factor.name) for factor in factors]
     own = [d for d in definitions if isinstance(d, DeclaredDefinition) and d.undocumented]
     files = [("edits", each.file) for each in own if isinstance(each, TextFileDefinition)]
-    return [*files, *(("runs", command_text(command)) for one in own for command in one.commands)]
+    return [*files, *(("runs", shlex.join(command)) for one in own for command in one.commands)]
 
 
 def describe_cautions(study: Study) -> list[tuple[str, str]]:

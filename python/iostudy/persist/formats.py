@@ -25,7 +25,6 @@ from iostudy.settings.definitions.declared import (
     CommandDefinition,
     DeclaredDefinition,
     TextFileDefinition,
-    command_text,
     fill,
 )
 
@@ -270,12 +269,12 @@ def explain(setting: PersistedSetting) -> UnsupportedSetting | None:
     if isinstance(definition, TextFileDefinition):
         section = f" in section [{definition.section}]" if definition.section else ""
         line = f"{definition.key}{definition.separator}{setting.value}"
-        effect = f", then run {command_text(definition.after)}" if definition.after else ""
+        effect = f", then run {shlex.join(definition.after)}" if definition.after else ""
         remedy = f"write {line} into {definition.file}{section}{effect}"
         return UnsupportedSetting(setting.text, "its file belongs to another program", remedy)
     command = definition.persist
     if not command and isinstance(definition, CommandDefinition):
-        command = command_text(definition.write)
+        command = shlex.join(definition.write)
     if not command:
         return None
     placed = fill(command, _placeholders(setting)).replace(f"'{VALUE}'", VALUE)

@@ -6,7 +6,6 @@ They come from a study file, from files of the user or of the host, and from `de
 from __future__ import annotations
 
 import re
-import shlex
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -135,8 +134,3 @@ def fill(text: str, replaced: Iterable[tuple[str, str]]) -> str:
     """Put values in the place of ``{name}``; other braces stay, as awk and the shell need them."""
     known = dict(replaced)
     return re.sub(r"\{(\w*)\}", lambda match: known.get(match[1], match[0]), text)
-
-
-def command_text(command: Iterable[str]) -> str:
-    """Return a command as a person types it in a shell."""
-    return shlex.join(command)

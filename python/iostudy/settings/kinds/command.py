@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import errno
+import shlex
 from dataclasses import dataclass
 from typing import ClassVar
 
 from iostudy.settings.attributes import AttributeSetting
 from iostudy.settings.change import SettingKind
-from iostudy.settings.definitions.declared import VALUE, CommandDefinition, command_text
+from iostudy.settings.definitions.declared import VALUE, CommandDefinition
 from iostudy.settings.kinds.declared import (
     DeclaredOwner,
     Location,
@@ -40,7 +41,7 @@ class CommandOwner(DeclaredOwner):
             return self.form.convert(self.runner.run(self.reads), self.runner)
         except (OSError, ValueError) as error:
             remedy = "type it in a shell; it has to print one line, the value"
-            raise cannot_read(attribute, command_text(self.reads), error, remedy) from error
+            raise cannot_read(attribute, shlex.join(self.reads), error, remedy) from error
 
     def write(self, attribute: str, value: str) -> None:
         """Run the command with the value; OSError if it fails."""
@@ -50,15 +51,15 @@ class CommandOwner(DeclaredOwner):
 
     def location(self, attribute: str) -> str:
         """The command that reads it."""
-        return command_text(self.reads)
+        return shlex.join(self.reads)
 
     def remedy(self, error: OSError, attribute: str, value: str) -> str:
         """Suggest to try the command."""
-        return f"type it in a shell: {command_text(self._command(value))}"
+        return f"type it in a shell: {shlex.join(self._command(value))}"
 
     def by_hand(self, attribute: str, value: str) -> str:
         """The command."""
-        return command_text(self._command(value))
+        return shlex.join(self._command(value))
 
     def _command(self, value: str) -> tuple[str, ...]:
         return tuple(argument.replace(VALUE, value) for argument in self.writes)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import errno
 import os
 import pwd
+import shlex
 import shutil
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
@@ -27,7 +28,6 @@ from iostudy.settings.commands import CommandError
 from iostudy.settings.definitions.declared import (
     DeclaredDefinition,
     Place,
-    command_text,
     fill,
     is_same,
 )
@@ -114,7 +114,7 @@ class Runner:
             )
         except (CommandError, IostudyError) as error:
             reason = error.found if isinstance(error, IostudyError) else str(error)
-            raise OSError(errno.EIO, f"`{command_text(command)}`: {visible(reason)}") from error
+            raise OSError(errno.EIO, f"`{shlex.join(command)}`: {visible(reason)}") from error
 
 
 def _home() -> str:

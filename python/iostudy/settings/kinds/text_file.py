@@ -13,6 +13,7 @@ from __future__ import annotations
 import errno
 import os
 import re
+import shlex
 import stat
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -25,7 +26,7 @@ from iostudy.errors import TargetError
 from iostudy.safe_path import open_real_directory, read_at_most
 from iostudy.settings.attributes import AttributeSetting
 from iostudy.settings.change import SettingKind
-from iostudy.settings.definitions.declared import NOT_SET, TextFileDefinition, command_text
+from iostudy.settings.definitions.declared import NOT_SET, TextFileDefinition
 from iostudy.settings.kinds.declared import (
     DeclaredOwner,
     Runner,
@@ -108,7 +109,7 @@ class TextFile(DeclaredOwner):
         """The line of the file, and the command that makes it effective."""
         line = f"no {self.key}" if value == NOT_SET else f"{self.key}{self.separator}{value}"
         where = f"{self.path} below [{self.section}]" if self.section else self.path
-        effect = f" and {command_text(self.after)}" if self.after else ""
+        effect = f" and {shlex.join(self.after)}" if self.after else ""
         return f"an editor, for `{line}` in {where}{effect}"
 
     def _remove_leftover(self) -> None:
