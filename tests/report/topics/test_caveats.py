@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import math
 from dataclasses import replace
 
 import pytest
@@ -57,6 +58,16 @@ def test_drift_is_of_the_workload_and_no_mark_of_the_verdict() -> None:
     section = build_caveats_section(report)
     assert section is not None
     assert section.tables[0].rows[0] == ("file-writes", "all", "drift")
+
+
+@pytest.mark.parametrize("strength", [1.0, 2.0])
+def test_slow_noise_that_is_felt_unequally_is_a_caveat(strength: float) -> None:
+    waves = {"none": 1.0, "bfq": strength}
+    report = changed_report(lambda block, name: 1 + waves[name] * math.sin(block / 2) / 10)
+    section = build_caveats_section(report)
+    assert section is not None
+    flags = [flag for _, _, flag in section.tables[0].rows]
+    assert any("feels slow noise" in flag for flag in flags) == (strength > 1)
 
 
 def test_a_growing_difference_marks_the_verdict() -> None:

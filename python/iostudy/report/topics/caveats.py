@@ -220,7 +220,7 @@ def _list_flags(report: Report) -> Iterator[tuple[str, str, str]]:
             guard = f", {verdicts.figure.name}" if verdicts.is_guard else ""
             for result in verdicts.results:
                 texts = list(map(str, result.flags))
-                if slow and (noise := result.slow_noise):
+                if slow and (noise := result.slow_noise) and noise.is_unequal:
                     ratio, high = (
                         "∞" if end is None else f"{end:.2f}" for end in (noise.ratio, noise.high)
                     )

@@ -54,6 +54,11 @@ class SlowNoiseReport(Value):
     high: FiniteFloat | None
     """Upper end; null if the baseline may feel none."""
 
+    @property
+    def is_unequal(self) -> bool:
+        """Whether the interval shows that it feels more or less of it than the baseline."""
+        return self.low > 1 or (self.high is not None and self.high < 1)
+
 
 class Result(UnderConfiguration):
     """Comparison of a configuration with the baseline on one workload.
