@@ -16,10 +16,10 @@ from unittest.mock import patch
 
 from pydantic_core import to_json
 
-from iostudy.analysis.clock_offset import ClockOffset
 from iostudy.errors import IostudyError
 from iostudy.node.protocol import Span
 from iostudy_fleet.agent import FUNCTIONS
+from iostudy_fleet.clock_offset import ClockOffset
 from iostudy_fleet.deployment.call_messages import MOST_ANSWER_BYTES, CallAnswer
 from iostudy_fleet.design import Design
 from iostudy_fleet.replicate.transfer import fetch_folder

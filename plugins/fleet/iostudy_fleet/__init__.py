@@ -13,4 +13,5 @@ PLUGIN = Plugin(
             "iostudy_fleet.cli.command:app",
         ),
     ),
+    topics={"together": "iostudy_fleet.together.topic:TOPIC"},
 )

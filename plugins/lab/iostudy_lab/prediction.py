@@ -79,7 +79,7 @@ class PredictionReport(TopicValue):
         rates = {own.configuration: own.rate for own in self.errors}
         return format_error(rates[configuration]) if configuration in rates else ""
 
-    def build_section(self, *, risk: float, several: bool) -> Section:
+    def build_section(self, *, factor: str, risk: float, several: bool) -> Section:
         """Return the errors by configuration, and where they come from."""
         return _build_section(self)
 

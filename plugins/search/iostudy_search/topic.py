@@ -106,7 +106,7 @@ class SearchReport(TopicValue):
     importance: tuple[ImportanceReport, ...]
     """Importance of the parameters; empty if candidates differ by no more than their noise."""
 
-    def build_section(self, *, risk: float, several: bool) -> Section:
+    def build_section(self, *, factor: str, risk: float, several: bool) -> Section:
         """Return the candidates, response curves and importance."""
         return _build_section(self)
 

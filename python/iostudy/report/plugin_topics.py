@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from typing import ClassVar
 
 from iostudy import plugins
 from iostudy.core import registered
@@ -18,6 +19,9 @@ from iostudy.telemetry.summary import TelemetrySummary
 
 class TopicValue(Value, ABC):
     """What a topic has on a study."""
+
+    leads: ClassVar[bool] = True
+    """Whether its section is before the curves and the ranking; otherwise after the directories."""
 
     def find_headline(self) -> str:
         """Return the answer of the study in one sentence; empty if the verdicts give it."""
@@ -40,8 +44,11 @@ class TopicValue(Value, ABC):
         return ()
 
     @abstractmethod
-    def build_section(self, *, risk: float, several: bool) -> Section:
-        """Return the section; ``several``: the study has several workloads."""
+    def build_section(self, *, factor: str, risk: float, several: bool) -> Section:
+        """Return the section; ``several``: the study has several workloads.
+
+        ``factor`` is the report's: what names a level, or empty.
+        """
 
 
 @dataclass(frozen=True)

@@ -23,7 +23,6 @@ from iostudy.report.topics.reference import ReferenceReport
 from iostudy.report.topics.scaling import ScalingReport
 from iostudy.report.topics.switchback import SwitchbackReport
 from iostudy.report.topics.telemetry import TelemetryReport
-from iostudy.report.topics.together import TogetherReport
 from iostudy.report.topics.trials import TrialReport
 from iostudy.report.topics.verdicts import Result
 from iostudy.report.topics.volumes import VolumeReport
@@ -124,8 +123,6 @@ class Report(Value):
     """The volume of the study with its disks; null without one."""
     directories: tuple[DirectoryReport, ...] = ()
     """The directories that the study compares, with their mounts; empty for other targets."""
-    together: TogetherReport | None = None
-    """The nodes, if all ran each trial at the same time; null for a study of one host."""
     noise_causes: tuple[NoiseDecompositionReport, ...] = ()
     """Variance decompositions of the workloads whose telemetry shows any cause."""
     given_up: tuple[GivenUpWorkload, ...] = ()

@@ -15,7 +15,6 @@ from iostudy.ledger.rows import MeasuredRow, TrialRow, TrialStatus
 from iostudy.ledger.store import FILE_NAME
 from iostudy.report.base import Span, build_span, finite
 from iostudy.results.comparisons import compare_configurations
-from iostudy.results.joint_run import read_node_parts
 from iostudy.study.model import Study
 from iostudy.units import MIB
 from iostudy_fleet.design import Design
@@ -27,6 +26,7 @@ from iostudy_fleet.pooling import (
     pool_fleet,
 )
 from iostudy_fleet.record import read_record
+from iostudy_fleet.together.joint_run import read_node_parts
 from tests.cli.program import Program
 from tests.plugins.fleet.namespaces import Namespaces
 

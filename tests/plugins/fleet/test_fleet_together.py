@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from iostudy.ledger.rows import TrialStatus
-from iostudy.results.joint_run import read_node_parts
 from iostudy_fleet.record import read_record
 from iostudy_fleet.supervision.node_state import Phase
+from iostudy_fleet.together.joint_run import read_node_parts
 from tests.plugins.fleet.hosts import AGENT, SUPERVISOR, Hosts
 from tests.plugins.fleet.small_study import (
     HANG_GUARD_SECONDS,

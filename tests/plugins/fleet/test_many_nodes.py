@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from iostudy.ledger.rows import TrialRow, TrialStatus
-from iostudy.results.joint_run import read_node_parts
 from iostudy.units import GIB
+from iostudy_fleet.together.joint_run import read_node_parts
 from iostudy_lab.device.drive import available_memory
 from tests.cli.program import Program
 from tests.plugins.fleet.hosts import AGENT, SUPERVISOR, find_processes

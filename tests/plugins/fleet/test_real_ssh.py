@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from iostudy.results.joint_run import read_node_parts
 from iostudy_fleet.design import Design
 from iostudy_fleet.record import read_record
 from iostudy_fleet.supervision.node_state import Phase
 from iostudy_fleet.supervision.work_folder import EndReason, WorkFolder
+from iostudy_fleet.together.joint_run import read_node_parts
 from tests.cli.program import Program
 from tests.plugins.fleet.hosts import SUPERVISOR, find_processes
 from tests.plugins.fleet.namespaces import Namespaces, needs_sshd

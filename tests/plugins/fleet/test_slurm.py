@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from iostudy.results.joint_run import read_node_parts
 from iostudy_fleet.record import read_record
 from iostudy_fleet.supervision.work_folder import EndReason, WorkFolder
+from iostudy_fleet.together.joint_run import read_node_parts
 from tests.cli.program import Program
 from tests.plugins.fleet.hosts import AGENT, SUPERVISOR
 from tests.plugins.fleet.slurm import SlurmCluster, is_installed

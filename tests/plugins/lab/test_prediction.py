@@ -80,7 +80,7 @@ def test_a_simulated_host_has_no_bottleneck(validation: Validation) -> None:
     report = build_report(STUDY, study_row(STUDY), rows(STUDY))
     assert not report.limits
     (prediction,) = report.topics
-    assert prediction.build_section(risk=0.05, several=False).name == "prediction"
+    assert prediction.build_section(factor="", risk=0.05, several=False).name == "prediction"
 
 
 def test_a_measured_study_has_none() -> None:

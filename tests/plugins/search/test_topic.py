@@ -87,7 +87,7 @@ def of(search_report: SearchReport) -> Report:
 
 
 def section(search_report: SearchReport) -> Section:
-    return search_report.build_section(risk=0.05, several=True)
+    return search_report.build_section(factor="", risk=0.05, several=True)
 
 
 def test_a_study_that_searches_nothing_has_no_such_section() -> None:

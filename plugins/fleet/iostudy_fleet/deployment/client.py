@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from functools import partial
 from typing import IO, Any, TypeVar
 
-from iostudy.analysis.clock_offset import Exchange
 from iostudy.errors import RecordError
+from iostudy_fleet.clock_offset import Exchange
 from iostudy_fleet.deployment.call_messages import (
     GREETING,
     MOST_ANSWER_BYTES,

@@ -12,8 +12,8 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Protocol, TypeVar
 
-from iostudy.analysis.clock_offset import ClockOffset, Exchange, estimate_offset
 from iostudy.errors import IostudyError, RestoreError, TrialError
+from iostudy_fleet.clock_offset import ClockOffset, Exchange, estimate_offset
 from iostudy_fleet.deployment.client import NoAnswer
 from iostudy_fleet.supervision import node_study
 from iostudy_fleet.supervision.lease import BEATS, Lease

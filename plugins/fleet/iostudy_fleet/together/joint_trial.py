@@ -8,15 +8,15 @@ from functools import partial
 
 import numpy as np
 
-from iostudy.analysis.clock_offset import ClockOffset
 from iostudy.node.protocol import TrialResult
-from iostudy.results.joint_run import JointRun, NodePart, NodeRun, join_runs
 from iostudy.telemetry.covariates import Covariate, compute_covariates
 from iostudy.telemetry.recorder import Telemetry
 from iostudy.telemetry.samples import Samples
 from iostudy.telemetry.summary import TelemetrySummary
 from iostudy.units import MIB
 from iostudy.workloads.measurement import AGGREGATE, BYTES, EXEC_TIME, Histogram
+from iostudy_fleet.clock_offset import ClockOffset
+from iostudy_fleet.together.joint_run import JointRun, NodePart, NodeRun, join_runs
 from iostudy_fleet.together.trial_messages import NodeTrial
 
 _DISTURBANCES = ("suspended_s", "longest_gap_s")

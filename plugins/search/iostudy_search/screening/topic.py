@@ -105,7 +105,7 @@ class ScreeningReport(TopicValue):
         """Return the main effects."""
         return self.effects
 
-    def build_section(self, *, risk: float, several: bool) -> Section:
+    def build_section(self, *, factor: str, risk: float, several: bool) -> Section:
         """Return every effect with Holm's result, the aliases, and the next steps."""
         return _build_section(self, risk, several=several)
 

@@ -18,27 +18,32 @@ from iostudy.report.topics.reference import build_reference_section
 from iostudy.report.topics.scaling import build_scaling_sections
 from iostudy.report.topics.switchback import build_switchback_section
 from iostudy.report.topics.telemetry import build_utilization_sections
-from iostudy.report.topics.together import build_together_section
 from iostudy.report.topics.volumes import build_volume_section
 from iostudy.report.values import Report, WorkloadReport
 
 
 def build_summary_sections(report: Report) -> tuple[Section, ...]:
     """Return the sections between the answer and the workloads that the study has."""
-    risk, several = report.method.risk, len(report.workloads) > 1
     found = (
-        *(topic.build_section(risk=risk, several=several) for topic in report.topics),
+        *_build_topics(report, leads=True),
         *build_scaling_sections(report),
         build_ranking_section(report),
         build_caveats_section(report),
         build_volume_section(report),
         build_directories_section(report),
-        build_together_section(report),
+        *_build_topics(report, leads=False),
         build_covariates_section(report),
         build_switchback_section(report),
         build_noise_section(report),
     )
     return tuple(section for section in found if section is not None)
+
+
+def _build_topics(report: Report, *, leads: bool) -> Iterator[Section]:
+    risk, several = report.method.risk, len(report.workloads) > 1
+    for topic in report.topics:
+        if topic.leads is leads:
+            yield topic.build_section(factor=report.factor, risk=risk, several=several)
 
 
 def build_closing_sections(report: Report) -> tuple[Section, ...]:

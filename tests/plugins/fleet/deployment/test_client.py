@@ -12,8 +12,8 @@ from itertools import chain
 
 import pytest
 
-from iostudy.analysis.clock_offset import Exchange
 from iostudy.errors import RecordError
+from iostudy_fleet.clock_offset import Exchange
 from iostudy_fleet.deployment import client as client_module
 from iostudy_fleet.deployment.call_messages import MOST_ANSWER_BYTES
 from iostudy_fleet.deployment.client import FleetClient, NoAnswer, open_client

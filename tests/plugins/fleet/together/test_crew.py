@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from iostudy.analysis.clock_offset import Exchange
 from iostudy.errors import NOT_RESTORED, IostudyError, RestoreError, TrialError, WorkloadError
+from iostudy_fleet.clock_offset import Exchange
 from iostudy_fleet.deployment.client import NoAnswer
 from iostudy_fleet.supervision.node_study import NodeStatus, Request
 from iostudy_fleet.supervision.work_folder import Ending, EndReason, WorkFolder

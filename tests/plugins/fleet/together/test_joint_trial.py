@@ -6,11 +6,11 @@ from dataclasses import replace
 
 import pytest
 
-from iostudy.analysis.clock_offset import ClockOffset
 from iostudy.node.protocol import Span, TrialResult
-from iostudy.results.joint_run import read_node_parts
 from iostudy.telemetry.covariates import Covariate, compute_covariates
 from iostudy.units import MIB
+from iostudy_fleet.clock_offset import ClockOffset
+from iostudy_fleet.together.joint_run import read_node_parts
 from iostudy_fleet.together.joint_trial import join_trials
 from iostudy_fleet.together.trial_messages import NodeTrial
 

@@ -51,7 +51,8 @@ def report(study: Study, *, blocks: int = 20, **gains: float) -> Report:
 def section(of: Report) -> Section:
     (screening,) = of.topics
     assert isinstance(screening, ScreeningReport)
-    return screening.build_section(risk=of.method.risk, several=len(of.workloads) > 1)
+    several = len(of.workloads) > 1
+    return screening.build_section(factor=of.factor, risk=of.method.risk, several=several)
 
 
 def _gain(label: str, gains: dict[str, float]) -> float:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from iostudy.analysis.clock_offset import ClockOffset
-from iostudy.results.joint_run import NodeRun, join_runs
+from iostudy_fleet.clock_offset import ClockOffset
+from iostudy_fleet.together.joint_run import NodeRun, join_runs
 
 
 def make_run(

@@ -6,8 +6,8 @@ import statistics
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from iostudy.analysis.clock_offset import ClockOffset
 from iostudy.workloads.measurement import BYTES, Part
+from iostudy_fleet.clock_offset import ClockOffset
 
 
 @dataclass(frozen=True)

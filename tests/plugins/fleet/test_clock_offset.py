@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from iostudy.analysis.clock_offset import Exchange, estimate_offset
+from iostudy_fleet.clock_offset import Exchange, estimate_offset
 
 
 def make_exchange(offset: float, forth: float, back: float, work: float = 0.001) -> Exchange:

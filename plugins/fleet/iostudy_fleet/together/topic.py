@@ -5,20 +5,18 @@ from __future__ import annotations
 import statistics
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
-from typing import TYPE_CHECKING
+from typing import ClassVar
 
 from pydantic import FiniteFloat
 
 from iostudy.ledger.rows import TrialRow
 from iostudy.report.base import OfConfiguration, OnWorkload, Value
 from iostudy.report.formatting import format_signed_change, join_words, name_configuration
+from iostudy.report.plugin_topics import Topic, TopicValue
 from iostudy.report.section import Section, make_table
-from iostudy.results.joint_run import NodePart, find_stragglers, read_node_parts
 from iostudy.study.model import Study
 from iostudy.units import format_percent, format_seconds
-
-if TYPE_CHECKING:
-    from iostudy.report.values import Report
+from iostudy_fleet.together.joint_run import NodePart, find_stragglers, read_node_parts
 
 
 class JointNodeReport(OfConfiguration):
@@ -62,9 +60,10 @@ class StartsReport(Value):
     """Largest possible error of a time on the common clock, in seconds."""
 
 
-class TogetherReport(Value):
+class TogetherReport(TopicValue):
     """Trials that all nodes ran at the same time."""
 
+    leads: ClassVar[bool] = False
     margin: FiniteFloat
     """Margin of the study, beyond which a node is a straggler."""
     trials: int
@@ -77,6 +76,28 @@ class TogetherReport(Value):
     """Nodes by workload and configuration, the slowest first."""
     absences: tuple[AbsenceReport, ...]
     """Counted blocks of all nodes that ran without some of them."""
+
+    def build_section(self, *, factor: str, risk: float, several: bool) -> Section:
+        """Return how the nodes ran, and their times by workload and configuration."""
+        rows = (
+            {
+                "workload": own.workload,
+                "configuration": name_configuration(own.configuration, factor),
+                "node": own.node,
+                "trials": own.trials,
+                "time": format_seconds(own.seconds),
+                "against median node": ""
+                if own.relative is None
+                else format_signed_change(own.relative),
+                "straggler in": "" if own.straggled is None else own.straggled,
+                "start, ms": ""
+                if own.start_after is None
+                else f"{own.start_after * _MILLISECONDS:.1f}",
+            }
+            for own in self.nodes
+        )
+        notes, tables = tuple(_notes(self)), (make_table(rows, names=3),)
+        return Section("nodes", "Nodes", notes, tables=tables)
 
 
 Joint = Sequence[tuple[TrialRow, Mapping[str, NodePart]]]
@@ -166,32 +187,6 @@ _UNEXAMINED = (
 )
 
 
-def build_together_section(report: Report) -> Section | None:
-    """None for a study of one host."""
-    found = report.together
-    if found is None:
-        return None
-    rows = (
-        {
-            "workload": own.workload,
-            "configuration": name_configuration(own.configuration, report.factor),
-            "node": own.node,
-            "trials": own.trials,
-            "time": format_seconds(own.seconds),
-            "against median node": ""
-            if own.relative is None
-            else format_signed_change(own.relative),
-            "straggler in": "" if own.straggled is None else own.straggled,
-            "start, ms": ""
-            if own.start_after is None
-            else f"{own.start_after * _MILLISECONDS:.1f}",
-        }
-        for own in found.nodes
-    )
-    notes, tables = tuple(_notes(found)), (make_table(rows, names=3),)
-    return Section("nodes", "Nodes", notes, tables=tables)
-
-
 def _notes(found: TogetherReport) -> Iterator[str]:
     """Yield how the nodes ran, their starts, stragglers, and blocks without some of them."""
     yield f"{_DRAWN if found.drawn else _ALL} {_FIGURE}"
@@ -224,3 +219,10 @@ def _notes(found: TogetherReport) -> Iterator[str]:
 
 def _milliseconds(seconds: float) -> str:
     return f"{seconds * _MILLISECONDS:.1f} ms"
+
+
+TOPIC = Topic(
+    TogetherReport,
+    "The nodes, if all ran each trial at the same time; null for a study of one host.",
+    build_together,
+)

@@ -7,17 +7,13 @@ from dataclasses import replace
 import pytest
 
 from iostudy.ledger.rows import TrialRow
-from iostudy.ledger.studies import NODES
-from iostudy.report.topics.bottlenecks import diagnose_trials
-from iostudy.report.topics.method import list_reproduction_steps
-from iostudy.report.topics.next_steps import suggest_next_steps
-from iostudy.report.topics.together import build_together, build_together_section
-from iostudy.results.comparisons import compare_configurations
-from iostudy.results.joint_run import NodePart
-from tests.report.factory import report, rows, study, study_row
+from iostudy.report.section import Section
+from iostudy.report.topics.registry import build_summary_sections
+from iostudy_fleet.together.joint_run import NodePart
+from iostudy_fleet.together.topic import TogetherReport, build_together
+from tests.report.factory import report, rows, study
 
 STUDY = study(workloads=("file-writes",))
-CIRCUMSTANCES = {NODES: {"a": {}, "b": {}, "c": {}}}
 
 
 def make_joint(row: TrialRow, **seconds: float) -> TrialRow:
@@ -38,6 +34,10 @@ def make_rows() -> list[TrialRow]:
     ]
 
 
+def build_section(found: TogetherReport) -> Section:
+    return found.build_section(factor="scheduler", risk=0.05, several=False)
+
+
 def test_stragglers_starts_and_absences_are_found() -> None:
     found = build_together(STUDY, make_rows())
     assert found is not None
@@ -52,10 +52,9 @@ def test_stragglers_starts_and_absences_are_found() -> None:
 
 
 def test_the_section_says_them_in_words() -> None:
-    section = build_together_section(
-        report().model_copy(update={"together": build_together(STUDY, make_rows())})
-    )
-    assert section is not None
+    found = build_together(STUDY, make_rows())
+    assert found is not None
+    section = build_section(found)
     text = "\n".join(section.notes)
     assert "median 2.0 ms, longest 2.0 ms, of 12 trials on several nodes." in text
     assert "The median share" not in text
@@ -64,13 +63,21 @@ def test_the_section_says_them_in_words() -> None:
     assert section.tables[0].rows[0][2:7] == ("c", "2", "15.0 s", "+50.0 %", "2")
 
 
+def test_the_section_follows_the_answers_of_the_study() -> None:
+    of_one_host = report()
+    found = of_one_host.model_copy(update={"together": build_together(STUDY, make_rows())})
+    names = [section.name for section in build_summary_sections(found)]
+    assert names.index("nodes") > names.index("ranking")
+    names.remove("nodes")
+    assert names == [section.name for section in build_summary_sections(of_one_host)]
+
+
 def test_blocks_of_fewer_nodes_by_their_load_are_no_absences() -> None:
     loaded = replace(STUDY, workloads=tuple(replace(own, node_count=2) for own in STUDY.workloads))
     found = build_together(loaded, make_rows())
     assert found is not None
     assert (found.drawn, found.absences) == (True, ())
-    section = build_together_section(report().model_copy(update={"together": found}))
-    assert section is not None
+    section = build_section(found)
     assert section.notes[0].startswith("Each round put the nodes into a random order.")
 
 
@@ -78,8 +85,7 @@ def test_trials_on_one_node_have_no_start_skew_and_no_stragglers() -> None:
     found = build_together(STUDY, [make_joint(row, b=0.1) for row in rows(STUDY, blocks=3)])
     assert found is not None
     assert found.starts is None
-    section = build_together_section(report().model_copy(update={"together": found}))
-    assert section is not None
+    section = build_section(found)
     assert section.tables[0].rows[0][2:] == ("b", "3", "100 ms", "", "", "")
     assert "first to the last start" not in " ".join(section.notes[1:])
 
@@ -95,31 +101,9 @@ def test_a_skew_above_the_margin_is_a_caveat_of_the_growth_since_one_node() -> N
     assert found is not None
     assert found.starts is not None
     assert (found.trials, found.starts.trials, found.starts.median) == (16, 8, 0.002)
-    section = build_together_section(report().model_copy(update={"together": found}))
-    assert section is not None
+    section = build_section(found)
     assert "The median share is 9.09 %, more than the margin" in " ".join(section.notes)
 
 
 def test_a_study_of_one_host_has_no_such_section() -> None:
     assert build_together(STUDY, rows(STUDY, blocks=3)) is None
-    assert build_together_section(report()) is None
-
-
-def test_trials_of_several_nodes_are_not_diagnosed() -> None:
-    found = rows(STUDY, blocks=3)
-    assert diagnose_trials(STUDY, CIRCUMSTANCES, found) == {}
-    assert diagnose_trials(STUDY, {}, found)
-
-
-def test_commands_are_those_of_a_fleet() -> None:
-    row = study_row(STUDY, CIRCUMSTANCES)
-    (*_, run) = list_reproduction_steps(STUDY, row)
-    assert "`seed: 7`" in run
-    assert "--design together` as root on a, b and c." in run
-    undecided = compare_configurations(STUDY, rows(STUDY, blocks=3))
-    (resume,) = suggest_next_steps(STUDY, row, undecided, "out", None)
-    assert resume.command.endswith("--design together --resume --out out")
-    better = {("file-writes", "kyber"): 0.3}
-    decided = compare_configurations(STUDY, rows(STUDY, blocks=20, effects=better, noise=0.004))
-    (keep,) = suggest_next_steps(STUDY, row, decided, "out", None)
-    assert keep.text == "Set block.scheduler to kyber on every node, with your own tools."
