@@ -14,7 +14,6 @@ PROGRAM = """
 import fcntl, os, select, signal, subprocess, sys, tempfile, threading, time
 from iostudy.cli.signals import signal_wakeups
 from iostudy.cli.signals import install_handlers
-from iostudy_hadoop.command import CommandLimits, run_command
 
 def send_here():
     time.sleep(0.5)
@@ -40,7 +39,6 @@ SLEEP = "('sh', '-c', 'for i in $(seq 6000); do sleep 0.01; done')"
 WAIT_SECONDS, SHORT_SECONDS = 60, 1.5
 WAITS = {
     "a pause": "time.sleep(60)",
-    "a silent command": f"run_command({SLEEP}, CommandLimits(60, 60), os.environ)",
     "a command of a setting": f"subprocess.run({SLEEP}, timeout=60)",
     "a reader that does not read": "select.select([os.pipe()[0]], [], [], 60)",
     "the lock of a cache": "wait_for_lock()",
@@ -57,6 +55,17 @@ def run_program(start: str, wait: str, seconds: float = WAIT_SECONDS) -> str:
         [sys.executable, "-c", text], capture_output=True, text=True, timeout=300, check=True
     )
     return done.stdout.strip()
+
+
+SILENT_COMMAND = (
+    "from iostudy_hadoop.command import CommandLimits, run_command; "
+    f"run_command({SLEEP}, CommandLimits(60, 60), os.environ)"
+)
+
+
+@pytest.mark.all_plugins
+def test_a_signal_ends_a_silent_command():
+    assert run_program(WAKEUPS, SILENT_COMMAND) == "EndedBySignal True"
 
 
 @pytest.mark.parametrize("wait", WAITS.values(), ids=WAITS)
