@@ -26,7 +26,7 @@ from iostudy.report.plugin_topics import Topic
 from iostudy.settings.kinds import rebuild_change
 from iostudy.study.mode import TRIALS, WINDOWS
 from iostudy.study.parser import parse
-from iostudy.study.study_file import DesignKey, ServiceKey
+from iostudy.study.study_file import CommandKey, DesignKey, ServiceKey
 from iostudy.study.targets.target import MountKind, TargetKey
 from iostudy.workloads.definition import WorkloadDefinition
 
@@ -60,7 +60,7 @@ def test_every_reference_is_what_it_says():
             assert isinstance(definition, WorkloadDefinition)
             assert definition.name == name
         for ref in plugin.sections.values():
-            assert isinstance(plugins.load(ref), DesignKey | ServiceKey)
+            assert isinstance(plugins.load(ref), DesignKey | ServiceKey | CommandKey)
         for ref in plugin.topics.values():
             assert isinstance(plugins.load(ref), Topic)
         for ref in plugin.targets.values():

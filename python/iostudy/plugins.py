@@ -28,7 +28,7 @@ Ref = str
 """A name in a module, "package.module:name", that is imported at its first use."""
 
 _WORDS = {
-    "fleet": ("fleet",),
+    "fleet": ("fleet", "nodes"),
     "hadoop": (
         *("hadoop", "mount", "mrbench", "nnbench", "nnthroughput"),
         *("teragen", "terasort", "teravalidate", "wordcount"),
@@ -142,8 +142,8 @@ class Plugin:
       beginning of what is mounted
     - ``services``: references of each `ServiceDefinition` (``iostudy.node.service``) by its name
     - ``checks``: references of functions that note what does not go together in a study
-    - ``sections``: references of each `DesignKey` or `ServiceKey` (``iostudy.study.study_file``)
-      by its key in study files
+    - ``sections``: references of each `DesignKey`, `ServiceKey` or `CommandKey`
+      (``iostudy.study.study_file``) by its key in study files
     - ``formats``: references of each `PluginFormat` (``iostudy.persist.formats``) by the
       beginning of its settings
     - ``studies``: the folder of its ready-made studies

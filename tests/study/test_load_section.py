@@ -209,30 +209,6 @@ def test_numbers_of_nodes_are_whole_and_ascend(levels: str, message: str):
     assert message in found.message
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "found"),
-    [
-        ("/srv/shared", "{loopback: {size: 64MiB}}", "with the target a loop-back disk"),
-        pytest.param(
-            *(
-                "/srv/shared",
-                "{drive: {model: sata-3tb, size: 1GiB, simulated: true}}",
-                "the target",
-            ),
-            marks=pytest.mark.all_plugins,
-        ),
-        ("file-reads, figure: exec_time", "file-reads", "the figure bandwidth"),
-        pytest.param(
-            *("/srv/shared", "/srv/shared\ndesign: full", "with a screening"),
-            marks=pytest.mark.all_plugins,
-        ),
-    ],
-)
-def test_what_several_nodes_cannot_run_has_no_such_load(old: str, new: str, found: str):
-    text = of_nodes("[1, 2]").replace(old, new)
-    assert "load.fleet.nodes" in {own.path for own in problems(text) if found in own.message}
-
-
 def test_a_name_that_is_almost_that_of_nodes_suggests_it():
     assert problems(of_nodes("[1, 2]").replace("fleet.nodes", "fleet.node"))[0].suggestion == (
         "fleet.nodes"

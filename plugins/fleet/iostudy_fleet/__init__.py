@@ -13,5 +13,7 @@ PLUGIN = Plugin(
             "iostudy_fleet.cli.command:app",
         ),
     ),
+    sections={"nodes": "iostudy_fleet.study.section:KEY"},
+    checks=("iostudy_fleet.study.check:check_load",),
     topics={"together": "iostudy_fleet.together.topic:TOPIC"},
 )

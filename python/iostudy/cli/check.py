@@ -141,7 +141,7 @@ def _describe_study(study: Study) -> list[tuple[str, str]]:
         *_describe_validity(study.validity),
         *([("telemetry", f"{hz:g} samples a second")] if hz != DEFAULT_HZ else []),
         *([("limit", limit)] if (limit := study.limit.describe()) else []),
-        *([("nodes", f"{study.nodes.describe()}, for `iostudy fleet`")] if study.nodes else []),
+        *((name, section.describe()) for name, section in study.command_sections.items()),
     ]
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import os
 import re
-import shlex
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
@@ -98,9 +97,8 @@ def run(
     refuse_seed(seed, resume=resume)
     loaded = load_study(study)
     _require_this_host(loaded)
-    if loaded.nodes is not None:
-        command = shlex.join(["iostudy", "fleet", "run", study])
-        say(f"this host alone runs the study; `{command}` runs it on {loaded.nodes.describe()}")
+    for section in loaded.command_sections.values():
+        say(section.explain_run(study))
     folder = find_output_folder(loaded.name, out, resume=resume, argument=study)
     consent = Consent(destroy=yes, unsafe_folders=unsafe_folders)
     with print_resume_hint_on_signal(
@@ -154,7 +152,7 @@ def _parse_limits(max_time: str | None, more: str | None, *, resume: bool) -> _L
 
 def _require_this_host(study: Study) -> None:
     """UsageError for a prediction, and for a load of several nodes."""
-    from iostudy.study.several_nodes import require_one_host
+    from iostudy.study.one_host import require_one_host
 
     if study.target.predicts:
         raise UsageError(

@@ -32,9 +32,9 @@ from iostudy.node.targets.driver import find_driver
 from iostudy.results.comparisons import ComparisonResult, describe_failed_side, exclude_bounds
 from iostudy.settings.transaction.locks import lock_output_folder
 from iostudy.study.model import Study
+from iostudy.study.one_host import require_one_host
 from iostudy.study.plan import draw_seed
 from iostudy.study.requests import list_directories
-from iostudy.study.several_nodes import require_one_host
 
 
 def run_study(

@@ -12,15 +12,12 @@ from iostudy.settings.definitions.sysctl import PREFIX
 from iostudy.settings.sysctl_keys import RATIO_OF
 from iostudy.settings.values import AS_FOUND
 from iostudy.study.combinations import DIRECTORY_FACTOR, FactorKind, count_combinations
-from iostudy.study.load_section import KEY_PATH as LOAD_PATH
-from iostudy.study.load_section import NODES
 from iostudy.study.mode import find_mode, list_obstacles
 from iostudy.study.model import Design, Study
 from iostudy.study.names import UnknownNameError, find_duplicates
 from iostudy.study.problems import KeyPath, ProblemCollector
 from iostudy.study.requests import check_options
 from iostudy.study.sections import Decision, DecisionMode
-from iostudy.study.several_nodes import list_joint_obstacles
 from iostudy.study.source import read
 from iostudy.units import format_seconds, parse_seconds
 from iostudy.workloads import catalog
@@ -45,7 +42,6 @@ def cross_check(collector: ProblemCollector, study: Study) -> None:
     _check_services(collector, study)
     _check_mode(collector, study, "the study")
     _check_figures(collector, study)
-    _check_nodes(collector, study)
     if study.fallback is not None:
         path = ("without_root", *factors_path(study.fallback.design))
         _check(collector, path, study.without_root())
@@ -77,16 +73,6 @@ def _check_figures(collector: ProblemCollector, study: Study) -> None:
             message = f"{mode} decides by one figure: name one for {request.listed_as}"
             collector.add(("workloads",), message, found=request.name_figures())
             return
-
-
-def _check_nodes(collector: ProblemCollector, study: Study) -> None:
-    """A load of nodes has a meaning for studies that nodes can run together."""
-    if study.most_nodes is None:
-        return
-    for form in (study, study.without_root()):
-        for found, remedy in list_joint_obstacles(form):
-            message = f"several nodes cannot run a study with {found}; {remedy}"
-            collector.add((*LOAD_PATH, NODES), message)
 
 
 def factors_path(design: Design | None) -> KeyPath:

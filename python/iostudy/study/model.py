@@ -5,6 +5,7 @@ Nothing here touches the machine; a Study can be made, compared and planned with
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -27,7 +28,6 @@ from iostudy.study.combinations import (
     combinations,
     label_combinations,
 )
-from iostudy.study.fleet_nodes import FleetNodes
 from iostudy.study.problems import KeyPath, ProblemCollector
 from iostudy.study.sections import (
     Decision,
@@ -136,6 +136,18 @@ class Design:
         return len(study.choices()) > 1
 
 
+class CommandSection(ABC):
+    """What a study says to a command of a plugin; `iostudy run` runs it without that."""
+
+    @abstractmethod
+    def describe(self) -> str:
+        """Describe it for a person, on a line of `iostudy check`."""
+
+    @abstractmethod
+    def explain_run(self, study: str) -> str:
+        """Return what `iostudy run` leaves out; ``study`` is its argument."""
+
+
 def _list_refused(
     refused: Mapping[str, Mapping[str, str]], used: Mapping[str, str] | None = None
 ) -> Iterator[tuple[str, str]]:
@@ -178,7 +190,7 @@ class Study:
     - ``reference``: published figures of the question (`iostudy.study.reference`)
     - ``services``: the service that it starts if a workload needs one and the target is none, by
       its name
-    - ``nodes``: where `iostudy fleet` finds the nodes; one host runs the same study without them
+    - ``command_sections``: what it says to commands of plugins, by its key
     - ``method``: the method of the verdicts, as the ledger records it
     - ``continuation``: the risk that is kept for blocks after the planned ones, as the ledger
       records it
@@ -212,7 +224,7 @@ class Study:
     telemetry: TelemetrySection = field(default_factory=TelemetrySection)
     prepare: PrepareSection = field(default_factory=PrepareSection)
     limit: LoadLimit = field(default_factory=LoadLimit)
-    nodes: FleetNodes | None = None
+    command_sections: Mapping[str, CommandSection] = field(default_factory=dict)
     method: AnalysisMethod = AnalysisMethod.NORMAL_SCORES
     continuation: Continuation = CONTINUABLE
     further_blocks: float = 0

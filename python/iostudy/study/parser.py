@@ -28,6 +28,7 @@ from iostudy.study.source import MAX_BYTES, decode, format_value, read
 from iostudy.study.study_file import (
     StudyFile,
     WithoutRootSection,
+    command_keys,
     design_keys,
     service_keys,
     study_file_type,
@@ -107,7 +108,9 @@ def _study(collector: ProblemCollector, file: StudyFile, text: str, name: str) -
         telemetry=file.telemetry,
         prepare=file.prepare,
         limit=file.limit,
-        nodes=file.nodes,
+        command_sections={
+            name: value for name in command_keys() if (value := getattr(file, name)) is not None
+        },
         notes=(
             *([TRACING_COST_NOTE] if file.telemetry.block_latency else []),
             *([WARM_MEMORY_NOTE] if file.prepare.is_warm else []),

@@ -30,7 +30,6 @@ from iostudy.study.fields import (
     one_of,
     whole,
 )
-from iostudy.study.fleet_nodes import NodesValue
 from iostudy.study.model import Design, WorkloadRequest
 from iostudy.study.problems import KeyPath, ProblemCollector
 from iostudy.study.sections import (
@@ -136,8 +135,6 @@ class StudyFile(OpenSection):
     """The most that each workload may ask of the device, for runs on a production host."""
     prepare: PrepareSection = PrepareSection()
     """What is done before every trial."""
-    nodes: NodesValue = None
-    """Where `iostudy fleet` finds the nodes that run the study, such as {ssh: [node01, node02]}."""
     refused: Annotated[Refusal, one_of("way", Refusal)] = Refusal.STOP
     """What becomes of levels that the host refuses: the study stops, leaves out these levels, or
     (strict) every configuration with one."""
@@ -197,8 +194,19 @@ class ServiceKey:
     define: Callable[[Mapping[str, Any]], Mapping[str, Any]] | None = None
 
 
+@dataclass(frozen=True)
+class CommandKey:
+    """A key of study files for a command of a plugin.
+
+    ``annotation`` is the type of its value, a `CommandSection` or None.
+    """
+
+    annotation: Any
+    documentation: str
+
+
 @cache
-def plugin_keys() -> Mapping[str, DesignKey | ServiceKey]:
+def plugin_keys() -> Mapping[str, DesignKey | ServiceKey | CommandKey]:
     """Return the keys of study files that plugins have."""
     found = (plugin.sections.items() for plugin in registered())
     return {name: plugins.load(ref) for sections in found for name, ref in sections}
@@ -212,6 +220,11 @@ def design_keys() -> Mapping[str, DesignKey]:
 def service_keys() -> Mapping[str, ServiceKey]:
     """Return the keys of study files with a service."""
     return {name: key for name, key in plugin_keys().items() if isinstance(key, ServiceKey)}
+
+
+def command_keys() -> Mapping[str, CommandKey]:
+    """Return the keys of study files for commands of plugins."""
+    return {name: key for name, key in plugin_keys().items() if isinstance(key, CommandKey)}
 
 
 @cache
@@ -234,10 +247,14 @@ def study_file_type() -> type[StudyFile]:
     inner = _extend(WithoutRootSection, {n: key for n, key in keys.items() if key.factors_path})
     text = StudyFile.model_fields["without_root"].description
     without_root = (inner | None, Field(None, description=text))
-    return _extend(StudyFile, keys, without_root=without_root, **_service_fields())
+    return _extend(
+        StudyFile, {**keys, **command_keys()}, without_root=without_root, **_service_fields()
+    )
 
 
-def _extend(model: type[SectionT], keys: Mapping[str, DesignKey], **fields: Any) -> type[SectionT]:
+def _extend(
+    model: type[SectionT], keys: Mapping[str, DesignKey | CommandKey], **fields: Any
+) -> type[SectionT]:
     own: dict[str, Any] = {
         name: (key.annotation, Field(None, description=key.documentation))
         for name, key in keys.items()

@@ -21,6 +21,7 @@ from iostudy_fleet.cli.options import (
     Sudo,
     find_nodes,
 )
+from iostudy_fleet.study.section import find_nodes_of
 
 if TYPE_CHECKING:
     from iostudy_fleet.deployment.readiness import Readiness
@@ -44,7 +45,7 @@ def check(
     """
     loaded = None if study is None else load_study(study)
     chosen = find_nodes(
-        None if loaded is None else loaded.nodes,
+        None if loaded is None else find_nodes_of(loaded),
         nodes=nodes,
         inventory=inventory,
         limit=limit,

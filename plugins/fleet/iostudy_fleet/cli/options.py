@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from iostudy.errors import UsageError
-from iostudy.study.fleet_nodes import FleetNodes, InventoryHosts, NodeOrigin
+from iostudy_fleet.study.section import FleetNodes, InventoryHosts, NodeOrigin
 
 Nodes = Annotated[
     str | None,

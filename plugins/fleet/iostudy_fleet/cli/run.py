@@ -18,7 +18,7 @@ from iostudy.folders import make_output_folder, require_safe_folder
 from iostudy.settings.transaction.locks import lock_output_folder
 from iostudy.study.mode import find_mode
 from iostudy.study.model import Study
-from iostudy.study.several_nodes import require_one_host, require_together
+from iostudy.study.one_host import require_one_host
 from iostudy_fleet.cli.check import find_ready, require_enough
 from iostudy_fleet.cli.options import (
     Inventory,
@@ -35,6 +35,8 @@ from iostudy_fleet.cli.report import (
     write_fleet_page,
 )
 from iostudy_fleet.design import Design
+from iostudy_fleet.study.check import require_together
+from iostudy_fleet.study.section import find_nodes_of
 
 if TYPE_CHECKING:
     from iostudy_fleet.deployment.source import NodeSource
@@ -95,7 +97,7 @@ def run(
     seconds = parse_positive_time_option("--lease", lease, "60s")
     _require_absolute(work)
     chosen = find_nodes(
-        loaded.nodes,
+        find_nodes_of(loaded),
         nodes=nodes,
         inventory=inventory,
         limit=limit,

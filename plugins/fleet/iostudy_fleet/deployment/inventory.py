@@ -28,9 +28,9 @@ from pydantic import (
 
 from iostudy.errors import UsageError
 from iostudy.safe_path import is_descriptor, read_named
-from iostudy.study.fleet_nodes import MAX_HOSTS
 from iostudy_fleet.deployment.inventory_text import list_members, parse_text
 from iostudy_fleet.deployment.nodes import SshNode, check_names
+from iostudy_fleet.study.section import MAX_HOSTS
 
 _PROGRAM = "ansible-inventory"
 _FAIL_IF_UNPARSED = {

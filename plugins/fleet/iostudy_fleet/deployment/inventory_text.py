@@ -15,8 +15,8 @@ from typing import Any
 from ruamel.yaml.error import YAMLError
 
 from iostudy.errors import UsageError
-from iostudy.study.fleet_nodes import MAX_HOSTS
 from iostudy.study.guarded_yaml import new_yaml
+from iostudy_fleet.study.section import MAX_HOSTS
 
 Hosts = dict[str, dict[str, Any]]
 

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from iostudy.errors import UsageError
-from iostudy.study.fleet_nodes import SlurmJob, SshHosts, name_of_host, require_names
 from iostudy_fleet.deployment.failed_command import explain_failure, last_line
 from iostudy_fleet.deployment.readiness import Problem
+from iostudy_fleet.study.section import SlurmJob, SshHosts, name_of_host, require_names
 
 _SSH, _SLURM = "ssh", "slurm"
 _NO_CONNECTION = 255

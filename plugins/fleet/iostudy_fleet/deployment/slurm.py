@@ -15,9 +15,9 @@ from typing import IO
 
 from iostudy.errors import UsageError
 from iostudy.own_folder import new_identity
-from iostudy.study.fleet_nodes import SlurmJob, require_names
 from iostudy_fleet.deployment.failed_command import explain_failure, last_line, no_python
 from iostudy_fleet.deployment.readiness import Problem
+from iostudy_fleet.study.section import SlurmJob, require_names
 
 _PROGRAM = "salloc"
 _WHOLE_NODES = ("--exclusive", "--mem=0", "--ntasks-per-node=1", "--kill-command=TERM", "--no-kill")

@@ -8,7 +8,6 @@ from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, replace
 from typing import assert_never
 
-from iostudy.study.fleet_nodes import FleetNodes, InventoryHosts, SlurmJob, SshHosts
 from iostudy_fleet.deployment.agents import connect_to_nodes
 from iostudy_fleet.deployment.client import FleetClient
 from iostudy_fleet.deployment.inventory import read_nodes
@@ -16,6 +15,7 @@ from iostudy_fleet.deployment.node_probe import probe_nodes
 from iostudy_fleet.deployment.nodes import RemoteNode, build_nodes, require_ssh
 from iostudy_fleet.deployment.readiness import NodeFacts, Readiness
 from iostudy_fleet.deployment.slurm import allocate
+from iostudy_fleet.study.section import FleetNodes, InventoryHosts, SlurmJob, SshHosts
 
 
 @dataclass(frozen=True)

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from iostudy.errors import UsageError
-from iostudy.study.fleet_nodes import SlurmJob
 from iostudy_fleet.deployment import slurm
+from iostudy_fleet.study.section import SlurmJob
 from tests.cli.program import Program
 
 pytestmark = pytest.mark.child

@@ -3,10 +3,10 @@
 import pytest
 
 from iostudy.errors import UsageError
-from iostudy.study.fleet_nodes import SlurmJob, SshHosts
 from iostudy_fleet.deployment.nodes import SshNode, build_nodes, parse_nodes
 from iostudy_fleet.deployment.readiness import Problem
 from iostudy_fleet.deployment.slurm import SlurmNode
+from iostudy_fleet.study.section import SlurmJob, SshHosts
 
 PYTHON = "/opt/iostudy/bin/python"
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+import shlex
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -13,7 +14,9 @@ from pydantic import AfterValidator, Field, PlainValidator, StringConstraints
 
 from iostudy.folders import FLEET_FILES
 from iostudy.study.fields import NOT_TRUE, STRICT_KEYS, StudySection
+from iostudy.study.model import CommandSection, Study
 from iostudy.study.names import find_duplicates
+from iostudy.study.study_file import CommandKey
 from iostudy.workloads.option_types import Seconds
 
 NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,199}")
@@ -91,7 +94,7 @@ NodeOrigin = SshHosts | InventoryHosts | SlurmJob
 
 
 @dataclass(frozen=True)
-class FleetNodes:
+class FleetNodes(CommandSection):
     """The origin of the nodes, and how iostudy reaches them; None for what is usual."""
 
     origin: NodeOrigin
@@ -113,7 +116,12 @@ class FleetNodes:
 
     def describe(self) -> str:
         """Describe the nodes for a person."""
-        return self.origin.describe()
+        return f"{self.origin.describe()}, for `iostudy fleet`"
+
+    def explain_run(self, study: str) -> str:
+        """Return that one host runs the study, and the command for all nodes."""
+        command = shlex.join(["iostudy", "fleet", "run", study])
+        return f"this host alone runs the study; `{command}` runs it on {self.origin.describe()}"
 
     def with_options(self, *, python: str | None, sudo: bool) -> FleetNodes:
         """Return the same nodes; options of a command line take precedence over their own."""
@@ -182,3 +190,16 @@ NodesValue = Annotated[
     ),
 ]
 """The nodes in a study file."""
+
+
+KEY = CommandKey(
+    NodesValue,
+    "Where `iostudy fleet` finds the nodes that run the study, such as {ssh: [node01, node02]}.",
+)
+
+
+def find_nodes_of(study: Study) -> FleetNodes | None:
+    """Return the nodes that a study names; None for none."""
+    found = study.command_sections.get("nodes")
+    assert found is None or isinstance(found, FleetNodes)
+    return found

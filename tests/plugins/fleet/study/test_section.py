@@ -7,21 +7,22 @@ from pathlib import Path
 import pytest
 
 from iostudy.folders import FLEET_FILES
-from iostudy.study.fleet_nodes import (
+from iostudy_fleet.study.section import (
     FleetNodes,
     InventoryHosts,
     SlurmJob,
     SshHosts,
+    find_nodes_of,
 )
 from tests.study.files import GOOD, problems, read
 
 
 def nodes(text: str) -> FleetNodes | None:
-    return read(f"{GOOD}nodes: {text}\n").nodes
+    return find_nodes_of(read(f"{GOOD}nodes: {text}\n"))
 
 
 def test_a_study_names_hosts_or_an_inventory():
-    assert read(GOOD).nodes is None
+    assert find_nodes_of(read(GOOD)) is None
     assert nodes("{ssh: [node01, root@node02]}") == FleetNodes(SshHosts(("node01", "root@node02")))
     assert nodes("{inventory: hosts.ini, limit: [data, n7]}") == FleetNodes(
         InventoryHosts(Path("hosts.ini"), ("data", "n7"))
@@ -33,7 +34,16 @@ def test_a_job_of_slurm_has_its_partition_times_and_options():
     own = nodes("{slurm: {nodes: 1, partition: p, time: 90s, wait: 1h, options: [--qos=q]}}")
     assert own is not None
     assert own.origin == SlurmJob(1, "p", 90, 3600, ("--qos=q",))
-    assert (own.origin.time_minutes, own.describe()) == (2, "1 node of Slurm, partition p")
+    assert (own.origin.time_minutes, own.origin.describe()) == (2, "1 node of Slurm, partition p")
+
+
+def test_other_commands_say_what_the_nodes_are_for():
+    own = nodes("{ssh: [root@n1, n2]}")
+    assert own is not None
+    assert own.describe() == "n1, n2, for `iostudy fleet`"
+    assert own.explain_run("my study.yaml") == (
+        "this host alone runs the study; `iostudy fleet run 'my study.yaml'` runs it on n1, n2"
+    )
 
 
 def test_the_number_of_nodes_is_known_where_the_text_has_it():

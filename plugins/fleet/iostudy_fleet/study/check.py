@@ -1,12 +1,14 @@
-"""Studies that nodes can run together, and those that one host cannot run (pure)."""
+"""Studies that nodes can run together (pure)."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 from iostudy.errors import UsageError
+from iostudy.study.load_section import KEY_PATH, NODES
 from iostudy.study.mode import find_mode
 from iostudy.study.model import Study
+from iostudy.study.problems import KeyPath, ProblemCollector
 from iostudy.workloads.measurement import AGGREGATE, EXEC_TIME
 
 _FIGURES = (AGGREGATE, EXEC_TIME)
@@ -20,15 +22,12 @@ def require_together(study: Study) -> None:
         )
 
 
-def require_one_host(study: Study) -> None:
-    """UsageError for a study with a number of nodes as its load."""
+def check_load(collector: ProblemCollector, path: KeyPath, study: Study) -> None:
+    """Note why several nodes cannot run a study whose load is a number of nodes."""
     if study.most_nodes is not None:
-        raise UsageError(
-            "a study of one host",
-            found=f"a load of up to {study.most_nodes} nodes, fleet.nodes",
-            where=study.name,
-            remedy="run it with `iostudy fleet run --design together`, or leave out this load",
-        )
+        for found, remedy in list_joint_obstacles(study):
+            message = f"several nodes cannot run a study with {found}; {remedy}"
+            collector.add((*KEY_PATH, NODES), message)
 
 
 def list_joint_obstacles(study: Study) -> Iterator[tuple[str, str]]:

@@ -8,7 +8,9 @@ import pytest
 
 from iostudy.errors import UsageError
 from iostudy.study.parser import parse
-from iostudy.study.several_nodes import require_together
+from iostudy_fleet.study.check import require_together
+from tests.study.files import problems
+from tests.study.test_load_section import of_nodes
 
 TEXT = """\
 question: Which?
@@ -45,3 +47,21 @@ def test_others_are_refused_with_the_reason(old: str, new: str, found: str, tmp_
     text = TEXT.replace(old, new).replace("TARGET", str(tmp_path))
     with pytest.raises(UsageError, match=found):
         require(text)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "found"),
+    [
+        ("/srv/shared", "{loopback: {size: 64MiB}}", "with the target a loop-back disk"),
+        (
+            "/srv/shared",
+            "{drive: {model: sata-3tb, size: 1GiB, simulated: true}}",
+            "the target",
+        ),
+        ("file-reads, figure: exec_time", "file-reads", "the figure bandwidth"),
+        ("/srv/shared", "/srv/shared\ndesign: full", "with a screening"),
+    ],
+)
+def test_what_several_nodes_cannot_run_has_no_such_load(old: str, new: str, found: str):
+    text = of_nodes("[1, 2]").replace(old, new)
+    assert "load.fleet.nodes" in {own.path for own in problems(text) if found in own.message}

@@ -1,0 +1,1 @@
+"""What a study file says of nodes, and what several nodes cannot run."""
