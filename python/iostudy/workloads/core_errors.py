@@ -73,7 +73,8 @@ def _remedy(number: int, directory: Path) -> str:
     File systems that allocate inodes on demand, such as btrfs, report none at all.
     """
     if number == errno.ENOSPC:
-        found = os.statvfs(directory)
+        # The folder itself may be what could not be made.
+        found = os.statvfs(next(path for path in (directory, *directory.parents) if path.exists()))
         if found.f_files and not found.f_favail:
             return _NO_INODES
     return _REMEDIES.get(number, _DEFAULT_REMEDY)
