@@ -239,13 +239,11 @@ def _node(device: BlockDevice, places: Sequence[MountEntry], root: Path) -> Devi
         zoned=device_kinds.read_zoned_model(device, root),
         array=read_array(device.name, root),
         filesystem=mounted[0] if mounted else properties.get("ID_FS_TYPE", ""),
-        below=entry.devices if entry else _directly_below(device),
+        below=entry.devices
+        if entry
+        else ((device.partition_of,) if device.partition_of else device.slaves),
         backing_mount_id=entry.mount.id if entry else None,
     )
-
-
-def _directly_below(device: BlockDevice) -> tuple[str, ...]:
-    return (device.partition_of,) if device.partition_of else device.slaves
 
 
 def _place(mount: Mount, root: Path) -> MountEntry:
