@@ -17,7 +17,7 @@ from iostudy.analysis.switchback.window_plan import (
     count_blocks,
     count_earlier_blocks,
 )
-from iostudy.errors import LedgerError
+from iostudy.errors import LedgerError, StudyError
 from iostudy.ledger.given_up_workloads import GivenUpWorkload, GivenUpWorkloadRecord
 from iostudy.ledger.rows import PlanRow, StudyRow
 from iostudy.ledger.store import FILE_NAME, Ledger
@@ -56,7 +56,11 @@ def open_ledger(folder: Path) -> Iterator[Ledger]:
 
 def recorded_study(row: StudyRow) -> Study:
     """Return the Study of a ledger's record, with offered levels and refused configurations."""
-    study = parse(row.text, where=f"{row.name} in the ledger", name=row.name)
+    try:
+        study = parse(row.text, where=f"{row.name} in the ledger", name=row.name)
+    except StudyError as error:
+        remedy = f"install what is named above, or use iostudy {row.iostudy_version}"
+        raise StudyError(error.where, error.problems, remedy) from error
     adapted = adapt_to_user(study, root=row.root).with_offered(row.offered)
     return with_recorded_method(without_recorded(adapted, row), row)
 

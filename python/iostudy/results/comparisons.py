@@ -99,7 +99,7 @@ def exclude_guards(results: Iterable[ComparisonResult]) -> tuple[ComparisonResul
 def describe_failed_side(results: Iterable[ComparisonResult]) -> str:
     """Return what leaves no workload a figure to compare, as ``every run of b on time failed``."""
     sides = []
-    begun = [guard for guard in exclude_guards(results) if guard.comparison.blocks]
+    begun = [result for result in exclude_guards(results) if result.comparison.blocks]
     for workload in dict.fromkeys(own.workload for own in begun):
         own = [result for result in begun if result.workload == workload]
         failed = {result.configuration: None for result in own if math.isnan(result.mean)}
@@ -274,8 +274,8 @@ def common_blocks(
     values: Mapping[tuple[str, str], BlockFigures], workloads: Collection[str]
 ) -> tuple[int, ...]:
     """Return the blocks of any of the workloads under any configuration."""
-    figures = (own for (workload, _), own in values.items() if workload in workloads)
-    return tuple(sorted({block for figure in figures for block in figure}))
+    used = (by_block for (workload, _), by_block in values.items() if workload in workloads)
+    return tuple(sorted({block for by_block in used for block in by_block}))
 
 
 def workload_log_figures(

@@ -117,10 +117,8 @@ class Change(Protocol):
     def affected_resources(self) -> tuple[str, ...]:
         """Return resources that other commands may use: kernel names of devices, or WHOLE_HOST.
 
-        A file system without a device has its number in mountinfo, such as ``0:45``. None for what
-        only its owner uses: undo follows the end of the owner.
+        A file system without a device has its number in mountinfo, such as ``0:45``.
         """
-        return ()
 
     def undo(
         self, policy: ConflictPolicy = ConflictPolicy.REPORT
@@ -129,3 +127,11 @@ class Change(Protocol):
 
         RestoreError if this fails, or for a conflict under REPORT; all else is restored then.
         """
+
+
+class PrivateChange(Change):
+    """A change of what only its owner uses: undo follows the end of the owner."""
+
+    def affected_resources(self) -> tuple[str, ...]:
+        """Return none, since no other command uses it."""
+        return ()

@@ -10,7 +10,7 @@ from iostudy.errors import RestoreError, TargetError
 from iostudy.host.mounts import Mount, find_mounts_at, read_mounts
 from iostudy.safe_path import is_private
 from iostudy.settings import commands
-from iostudy.settings.change import Change, ConflictPolicy, Record
+from iostudy.settings.change import ConflictPolicy, PrivateChange, Record
 from iostudy.settings.commands import CommandError
 from iostudy.settings.identity import boot_id
 from iostudy.settings.mount_options import PROTECTION
@@ -20,7 +20,7 @@ _FUSE = "fuse"
 
 
 @dataclass(frozen=True)
-class TemporaryMount(Change):
+class TemporaryMount(PrivateChange):
     """The mount of ``source`` on an empty directory; undo unmounts it.
 
     ``type`` and ``options`` are those of mount(8); mount(8) finds the type if it is empty, and

@@ -22,7 +22,7 @@ from iostudy import own_folder
 from iostudy.errors import RestoreError, SettingError, UsageError
 from iostudy.host.devices import BlockDevice
 from iostudy.host.files import ROOT, write_attribute
-from iostudy.settings.change import Change, ConflictPolicy, Record
+from iostudy.settings.change import ConflictPolicy, PrivateChange, Record
 from iostudy.settings.identity import boot_id
 
 BLOCK_EVENTS = ("block_rq_issue", "block_rq_requeue", "block_rq_complete")
@@ -76,7 +76,7 @@ BLOCK_LATENCY = TracePurpose(
 
 
 @dataclass(frozen=True)
-class TraceInstance(Change):
+class TraceInstance(PrivateChange):
     """An instance for devices, by their ``numbers`` (major:minor); without any, for all devices."""
 
     kind: ClassVar[str] = "trace-instance"

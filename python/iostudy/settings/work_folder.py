@@ -11,7 +11,7 @@ from typing import ClassVar
 from iostudy import own_folder
 from iostudy.account import Account, act_as
 from iostudy.errors import TargetError
-from iostudy.settings.change import Change, ConflictPolicy, Record
+from iostudy.settings.change import ConflictPolicy, PrivateChange, Record
 from iostudy.settings.filesystem_location import FilesystemLocation
 
 PREFIX = own_folder.WORK_PREFIX
@@ -19,7 +19,7 @@ _MODE = 0o700
 
 
 @dataclass(frozen=True)
-class WorkFolder(Change):
+class WorkFolder(PrivateChange):
     """A unique folder; undo removes it recursively.
 
     Root makes and removes that of an ``account`` as that user, who may redirect its path.

@@ -143,8 +143,8 @@ FOREIGN_KB = "foreign_kB"
 
 def compute_moved_kb(summary: TelemetrySummary, devices: Collection[str]) -> float:
     """Return the kB read and written on the recorded ones of these devices."""
-    figures = [summary.devices[name] for name in devices if name in summary.devices]
-    return sum(figure["kB_read"] + figure["kB_wrtn"] for figure in figures)
+    recorded = [summary.devices[name] for name in devices if name in summary.devices]
+    return sum(figures["kB_read"] + figures["kB_wrtn"] for figures in recorded)
 
 
 def compute_foreign_kb(

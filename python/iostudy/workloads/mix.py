@@ -362,7 +362,7 @@ def definition(definitions: Mapping[str, WorkloadDefinition]) -> WorkloadDefinit
         example={
             "workloads": {
                 "foreground": {"io": {"size": "64MiB"}},
-                "neighbour": {"io": {"operation": "write", "size": "16MiB"}},
+                "neighbour": {"io": {"operation": "write", "size": "16MiB", "sync": "fsync"}},
             }
         },
         make=partial(_make, definitions),

@@ -68,7 +68,7 @@ def compute_busy_time(summary: TelemetrySummary, context: DiagnosisContext) -> E
         return None
     # The kernel counts merged flushes separately from %util (block/blk-flush.c), and the devices
     # may all have been busy at different times.
-    total = sum(figure["%util"] + _flushing_percent(figure) for figure in figures.values())
+    total = sum(own["%util"] + _flushing_percent(own) for own in figures.values())
     percent = min(100.0, total)
     return Evidence(
         "busy", context.device_names, percent, "%", f"{format_number(percent)} % of the time"

@@ -92,6 +92,10 @@ def _remount_observation(
     )
 
 
+# Unsynced writes would measure the client's cache.
+_SYNCED_WRITES = ("-o", "operation=write", "-o", "jobs=4", "-o", "sync=fsync")
+
+
 def _benchmark_observation(entry: MountEntry, found: str, advised: str) -> Observation:
     point = str(entry.mount.point)
     return Observation(
@@ -99,9 +103,7 @@ def _benchmark_observation(entry: MountEntry, found: str, advised: str) -> Obser
         found=found,
         advised=advised,
         evidence=_evidence(entry),
-        command=format_command(
-            ["iostudy", "bench", "io", "-o", "operation=write", "--target", point]
-        ),
+        command=format_command(["iostudy", "bench", "io", *_SYNCED_WRITES, "--target", point]),
     )
 
 

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from iostudy.report.section import Section, TextTable
-
-if TYPE_CHECKING:
-    from iostudy.report.values import Report
-
-
 from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
 
 from iostudy.ledger.rows import RunRow, TrialRow
 from iostudy.report.base import Value
+from iostudy.report.section import Section, TextTable
 from iostudy.study.model import Study
+
+if TYPE_CHECKING:
+    from iostudy.report.values import Report
 
 
 class ConfigurationReport(Value):

@@ -2,17 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from iostudy.report.values import Report
-
-
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import groupby
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from pydantic import Field, FiniteFloat
 
@@ -35,6 +29,9 @@ from iostudy.study.reference import Publication, PublishedFigure, PublishedOrder
 from iostudy.telemetry.iostat import compute_old_figures
 from iostudy.units import MIB
 from iostudy.workloads import catalog
+
+if TYPE_CHECKING:
+    from iostudy.report.values import Report
 
 
 class MeasuredCounterpart(Value):

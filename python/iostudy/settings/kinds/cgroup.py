@@ -24,7 +24,7 @@ from iostudy.errors import RestoreError, SettingError
 from iostudy.host import cgroups, stack
 from iostudy.host.cgroups import CONTROLLER, PROCESSES, SUBTREE_CONTROL, CgroupVersion
 from iostudy.host.files import is_being_written, read_attribute, write_attribute
-from iostudy.settings.change import Change, ConflictPolicy, Record, SettingKind
+from iostudy.settings.change import ConflictPolicy, PrivateChange, Record, SettingKind
 from iostudy.settings.definitions.cgroup import NO_LIMIT, CgroupSettingDefinition, Control
 from iostudy.settings.identity import boot_id
 
@@ -116,7 +116,7 @@ def parse_limit(text: str, control: Control, number: str) -> str:
 
 
 @dataclass(frozen=True)
-class TrialGroup(Change):
+class TrialGroup(PrivateChange):
     """A group with rules, and this process in it; ``origin`` is the group that it came from.
 
     ``turned_on`` says whether the io controller is handed down to it for iostudy's sake only.

@@ -17,7 +17,7 @@ from iostudy.host import devices
 from iostudy.host.devices import BlockDevice
 from iostudy.host.files import ROOT, read_attribute
 from iostudy.settings import commands
-from iostudy.settings.change import Change, ConflictPolicy, Record
+from iostudy.settings.change import Change, ConflictPolicy, PrivateChange, Record
 from iostudy.settings.filesystem_location import FilesystemLocation
 from iostudy.settings.identity import ScratchIdentity
 from iostudy.settings.scratch import steps
@@ -77,7 +77,7 @@ class ScratchDisk(Change, Protocol):
         """Watch it from now on; TargetError if it has failed."""
 
 
-class FolderOfDisk(Change):
+class FolderOfDisk(PrivateChange):
     """Base of changes with a folder of their own, and a mount point in it."""
 
     folder: Path

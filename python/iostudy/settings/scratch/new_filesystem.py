@@ -15,7 +15,7 @@ from iostudy.errors import SettingError, TargetError
 from iostudy.host import devices, mounts, stack
 from iostudy.host.mounts import Mount
 from iostudy.settings import commands
-from iostudy.settings.change import Change, ConflictPolicy, Record
+from iostudy.settings.change import ConflictPolicy, PrivateChange, Record
 from iostudy.settings.commands import CommandError
 from iostudy.settings.definitions import filesystem as definitions
 from iostudy.settings.definitions.filesystem import OPTIONS
@@ -29,7 +29,7 @@ from iostudy.units import KIB
 
 
 @dataclass(frozen=True)
-class NewFilesystem(Change):
+class NewFilesystem(PrivateChange):
     """What was on the device is destroyed when it is made. Undo unmounts it, and it stays there."""
 
     kind: ClassVar[str] = "new-filesystem"

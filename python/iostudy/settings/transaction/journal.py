@@ -85,8 +85,8 @@ class JournalEntry:
 class JournalContents:
     """Contents of a journal: changes not known to be undone, in the order of their creation.
 
-    ``committed`` changes stay until `iostudy restore`. ``damaged`` and ``missing`` are those of
-    `journal_lines.DecodedLines`.
+    ``committed`` changes stay until `iostudy restore`. ``damaged`` and ``missing`` are those of the
+    `DecodedLines`.
     """
 
     owner: JournalOwner | None = None

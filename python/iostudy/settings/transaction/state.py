@@ -94,14 +94,14 @@ def unusable(directory: Path, error: OSError) -> UsageError:
     )
 
 
-SUFFIX = ".watchdog"
+REPORT_SUFFIX = ".watchdog"
 _MAX_BYTES = 16 * MIB
 
 
 def write_report(directory: Path, lines: Sequence[str]) -> None:
     """Keep the lines for the next command; OSError as it comes."""
     text = "".join(f"{line}\n" for line in lines)
-    path = directory / f"{time.time_ns():020d}{SUFFIX}"
+    path = directory / f"{time.time_ns():020d}{REPORT_SUFFIX}"
     durable.write_whole(path, text.encode(errors="surrogateescape"))
 
 
@@ -113,7 +113,7 @@ def take_reports(directory: Path) -> tuple[str, ...]:
     lines: list[str] = []
     try:
         require_safe(directory)
-        paths = sorted(path for path in directory.iterdir() if path.suffix == SUFFIX)
+        paths = sorted(path for path in directory.iterdir() if path.suffix == REPORT_SUFFIX)
         for path in paths:
             lines += read_regular(path, _MAX_BYTES).decode(errors="replace").splitlines()
             path.unlink(missing_ok=True)

@@ -19,7 +19,7 @@ from iostudy.study.targets.target import Target
 class DiskRequest:
     """Disks of one size that the study makes.
 
-    ``maker`` is the word of their maker in `iostudy.node.targets.storage`. ``models`` says of
+    ``maker`` is the word of their maker in `iostudy.node.targets.made_disks`. ``models`` says of
     each disk what it is.
     """
 

@@ -212,8 +212,8 @@ class JobFile:
 
     def options(self, target: TargetPaths) -> list[tuple[int, dict[str, str]]]:
         """Return the group and the parameters with a value of each job, as fio reports them."""
-        parameters = [job.on(target).parameters for job in self.jobs]
-        given = ({name: v for name, v in parameter.items() if v} for parameter in parameters)
+        of_jobs = (job.on(target).parameters for job in self.jobs)
+        given = ({name: v for name, v in parameters.items() if v} for parameters in of_jobs)
         return list(zip(self.groups(), given, strict=True))
 
     @property
