@@ -157,7 +157,7 @@ def test_get_set_and_restore(program, loop):
         (("workloads", "iozne"), "did you mean iozone?"),
         (("bench", "iozne"), "did you mean iozone?"),
         (("bench", "io", "-o", "size=1 gigabyte"), "not a size"),
-        (("bench", "io", "-o", "sise=1GiB"), "the options are operation, jobs"),
+        (("bench", "io", "-o", "sise=1GiB"), "the options are operation, read_percent"),
         (("bench", "io", "-o", "files"), "has no value"),
         (("bench", "io", "--target", "/no/such/place"), "does not exist"),
         (

@@ -17,14 +17,24 @@ from iostudy.errors import ResourceError, UsageError
 ROOM = 64 << 30
 
 
-ANALYZES = ["check", "run"]
+ANALYZES = [
+    *("bench", "compare", "persist", "power", "report", "report-study", "run", "selftest"),
+    *("simulate", "try"),
+]
 
 
-def test_only_these_commands_need_the_room_of_an_analysis():
-    assert sorted(each.name for each in all_commands() if each.analyzes) == ANALYZES
+@pytest.mark.all_plugins
+def test_the_flags_of_commands():
+    flags = {
+        flag: sorted(each.name for each in all_commands() if getattr(each, flag))
+        for flag in ("analyzes", "changes_host", "restores")
+    }
+    assert flags["analyzes"] == ANALYZES
+    assert flags["changes_host"] == ["bench", "mount", "power", "run", "selftest", "set"]
+    assert flags["restores"] == ["drive", "hadoop", "restore"]
 
 
-@pytest.mark.parametrize("command", ANALYZES)
+@pytest.mark.parametrize("command", [name for name in ANALYZES if name != "simulate"])
 def test_too_little_address_space_is_refused(monkeypatch, command):
     monkeypatch.setattr(resource, "getrlimit", lambda _: (1 << 30, 1 << 30))
     with pytest.raises(ResourceError, match="a limit of 1024 MiB"):
