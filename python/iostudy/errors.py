@@ -215,18 +215,13 @@ class Problem:
 class StudyError(UsageError):
     """A study file with one or more problems, all of them reported at once."""
 
-    def __init__(
-        self,
-        where: str,
-        problems: tuple[Problem, ...],
-        remedy: str = "correct what is named above; `iostudy check` tries again without running",
-    ) -> None:
+    def __init__(self, where: str, problems: tuple[Problem, ...]) -> None:
         count = f"{len(problems)} problem" + ("s" if len(problems) != 1 else "")
         super().__init__(
             "a valid study file",
             found=count,
             where=where,
-            remedy=remedy,
+            remedy="correct what is named above; `iostudy check` tries again without running",
         )
         self.problems = problems
 

@@ -9,7 +9,7 @@ from iostudy.analysis.sequential import (
     crossing_probability,
     plan_looks,
     repeated_alpha,
-    spending_levels,
+    spend_in_stages,
 )
 from iostudy.analysis.spending import spent
 from iostudy.analysis.t_chain import Resolution
@@ -119,7 +119,7 @@ def test_the_risk_is_spent_as_planned(blocks: tuple[int, int], growth: float):
     draw = np.random.default_rng(SEED)
     left = np.zeros((studies, 2))
     crossed, last = np.full(studies, False), 0
-    for blocks_so_far, level in zip(looks, spending_levels(looks, risk), strict=True):
+    for blocks_so_far, level in zip(looks, spend_in_stages((looks,), (risk,)).levels, strict=True):
         added = draw.standard_normal((studies, blocks_so_far - last))
         left += np.stack((added.sum(axis=1), (added**2).sum(axis=1)), axis=1)
         n, last = blocks_so_far, blocks_so_far
@@ -138,19 +138,21 @@ def test_a_finer_resolution_spends_the_same_risk(
     blocks: tuple[int, int], growth: float, risk: float
 ):
     looks = plan_looks(*blocks, growth)
-    levels = spending_levels(looks, risk)
+    levels = spend_in_stages((looks,), (risk,)).levels
     finer = crossing_of_levels(looks, levels, resolution=Resolution(257, 64, 8))
     assert finer == pytest.approx(risk, rel=0.01)
 
 
 def test_fewer_looks_cost_less_of_the_last_level():
-    rare, often = (spending_levels(plan_looks(5, 60, growth), 0.05) for growth in (0.25, 0))
+    rare, often = (
+        spend_in_stages((plan_looks(5, 60, growth),), (0.05,)).levels for growth in (0.25, 0)
+    )
     assert len(rare) < len(often)
     assert often[-1] < rare[-1] < 0.05
 
 
 def test_a_single_look_spends_the_whole_risk():
-    assert spending_levels((12,), 0.05) == (0.05,)
+    assert spend_in_stages(((12,),), (0.05,)).levels == (0.05,)
     assert (spent(0), spent(1)) == (0, 1)
 
 
@@ -169,4 +171,4 @@ def test_looks_that_never_end_are_refused(growth: float):
 
 def test_an_invalid_risk_is_not_spent():
     with pytest.raises(ValueError, match="risk must lie"):
-        spending_levels((5, 10), 1.0)
+        spend_in_stages(((5, 10),), (1.0,))

@@ -10,7 +10,7 @@ from iostudy.analysis.comparison import Comparison, compare
 from iostudy.analysis.decision import decide, interval_ends
 from iostudy.analysis.paired import UNKNOWN, mean_interval
 from iostudy.analysis.rule import Rule
-from iostudy.analysis.sequential import repeated_alpha, spending_levels
+from iostudy.analysis.sequential import repeated_alpha, spend_in_stages
 from iostudy.analysis.spending import AnalysisMethod
 from iostudy.analysis.verdict import Verdict, classify_intervals
 
@@ -201,8 +201,8 @@ def test_comparisons_share_the_risk():
     shared = replace(RULE, comparisons=6)
     assert shared.repeated_alpha(30) == repeated_alpha(5, 30, 0.05 / 6)
     own, looks = shared.boundaries, tuple(range(5, 31))
-    assert tuple(own.difference) == spending_levels(looks, 0.05 / 6)
-    assert tuple(own.equivalence) == spending_levels(looks, 0.1 / 6)
+    assert tuple(own.difference) == spend_in_stages((looks,), (0.05 / 6,)).levels
+    assert tuple(own.equivalence) == spend_in_stages((looks,), (0.1 / 6,)).levels
 
 
 def test_equivalence_has_the_interval_of_two_one_sided_tests():

@@ -10,7 +10,7 @@ import pytest
 from iostudy.analysis.paired import mean_interval
 from iostudy.analysis.sequential import repeated_alpha
 from iostudy.analysis.spending import AnalysisMethod
-from iostudy.errors import LedgerError
+from iostudy.errors import LedgerError, StudyError
 from iostudy.ledger.studies import METHOD, recorded_study
 from iostudy.results.comparisons import compare_configurations
 from tests.report.factory import CIRCUMSTANCES, build_report, rows, study, study_row
@@ -56,3 +56,9 @@ def test_the_method_of_a_later_version_is_refused() -> None:
     row = study_row(study(), {**CIRCUMSTANCES, METHOD: "oracle"})
     with pytest.raises(LedgerError, match=r"(?s)oracle.*use iostudy 9\.9"):
         recorded_study(replace(row, iostudy_version="9.9"))
+
+
+def test_a_study_that_this_version_cannot_read_names_the_version_that_wrote_it() -> None:
+    row = study_row(study())
+    with pytest.raises(StudyError, match=f"or use iostudy {row.iostudy_version}"):
+        recorded_study(replace(row, text=row.text.replace("workloads:", "workload:")))

@@ -93,9 +93,6 @@ def pool_noise(sds_with_counts: Sequence[tuple[float, int]]) -> Noise | None:
     sd = math.sqrt(math.fsum(freedom * sd**2 for sd, freedom in known) / counted)
     freedom = counted * 4 / (len(known) + 3)
     tail = (1 - CONFIDENCE) / 2
-    low, high = (sd * math.sqrt(freedom / _chi2(freedom, area)) for area in (tail, 1 - tail))
+    chi_squared = (float(chi_squared_quantile(freedom, area)) for area in (tail, 1 - tail))
+    low, high = (sd * math.sqrt(freedom / quantile) for quantile in chi_squared)
     return Noise(sd, low, high)
-
-
-def _chi2(freedom: float, upper_area: float) -> float:
-    return float(chi_squared_quantile(freedom, upper_area))

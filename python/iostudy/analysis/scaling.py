@@ -169,7 +169,7 @@ def _crossings_of_pair(
         np.array([getattr(order.pairs, name)[pair] for order in orders])
         for name in ("value", "low", "high")
     )
-    decided = [_sign(word) for word in words]
+    decided = [{Verdict.BETTER: 1, Verdict.WORSE: -1}.get(word, 0) for word in words]
     shown = [
         _crossing(pair, ends, log_loads, value, (low, high)) for ends in _sign_changes(decided)
     ]
@@ -197,10 +197,6 @@ def find_estimated_crossings(
         for difference in [x[:, pair[0]] - x[:, pair[1]]]
         for ends in _sign_changes([int(sign) for sign in np.sign(difference)])
     )
-
-
-def _sign(word: Verdict) -> int:
-    return {Verdict.BETTER: 1, Verdict.WORSE: -1}.get(word, 0)
 
 
 def _sign_changes(signs: Sequence[int]) -> Iterator[tuple[int, int]]:

@@ -50,15 +50,6 @@ def plan_looks(min_blocks: int, max_blocks: int, growth: float = LOOK_GROWTH) ->
     return tuple(looks)
 
 
-def spending_levels(looks: tuple[int, ...], risk: float) -> tuple[float, ...]:
-    """Return the two-sided level of every analysis by error spending.
-
-    ``looks`` are the numbers of blocks of the analyses, the last of which spends the rest of
-    ``risk``. A single analysis takes the whole risk. Raises ValueError for an invalid risk.
-    """
-    return spend_in_stages((looks,), (risk,)).levels
-
-
 @dataclass(frozen=True)
 class Spending:
     """The level of every analysis, and the distribution that has stayed within all of them."""

@@ -59,8 +59,8 @@ def recorded_study(row: StudyRow) -> Study:
     try:
         study = parse(row.text, where=f"{row.name} in the ledger", name=row.name)
     except StudyError as error:
-        remedy = f"install what is named above, or use iostudy {row.iostudy_version}"
-        raise StudyError(error.where, error.problems, remedy) from error
+        error.remedy = f"install what is named above, or use iostudy {row.iostudy_version}"
+        raise
     adapted = adapt_to_user(study, root=row.root).with_offered(row.offered)
     return with_recorded_method(without_recorded(adapted, row), row)
 

@@ -81,3 +81,13 @@ def test_a_cluster_that_is_there(checked):
 def test_undescribed_property_has_a_warning(checked):
     text = checked(STUDY.replace("dfs.blocksize: [128MiB, 64MiB]", "dfs.client.x: [1, 2]"))
     assert "caution hadoop.dfs.client.x: Hadoop ignores unknown names: check the spelling" in text
+
+
+def test_an_append_needs_what_it_appends_to_in_every_trial(checked):
+    text = checked(
+        "question: How large should records be?\ntarget: .\n"
+        "factors: {workload.record_size: [1MiB, 64KiB]}\n"
+        "workloads: [{dfsio-append: {files: 2, size: 1MiB}}]\n"
+        "decide: {blocks: [5, 5]}\n"
+    )
+    assert "space 4.00 MiB of files at most written 30.0 MiB in all" in text
