@@ -18,7 +18,7 @@ STUDY = """\
 question: Which?
 target: TARGET
 factors: {workload.direct: [true, false]}
-workloads: [{io: {label: file-writes, operation: write, files: 1, size: 4MiB}}]
+workloads: [{io: {label: file-writes, operation: write, sync: fsync, files: 1, size: 4MiB}}]
 decide: {margin: 90%, risk: 40%, blocks: [3, 3]}
 telemetry: {block_latency: true}
 """
