@@ -32,7 +32,7 @@ def loop_disk(size_bytes: int = 64 * MIB) -> Iterator[str]:
         image.touch()
         os.truncate(image, size_bytes)
         command = ["losetup", "--find", "--show", "--direct-io=on", str(image)]
-        name = Path(subprocess.check_output(command, text=True).strip()).name
+        name = Path(_attach(command)).name
         scheduler = Path("/sys/block") / name / "queue/scheduler"
         try:
             original = parse_scheduler(scheduler.read_text()).current
@@ -43,6 +43,16 @@ def loop_disk(size_bytes: int = 64 * MIB) -> Iterator[str]:
             if read_device(name).backing_file == image:
                 scheduler.write_text(original)
                 subprocess.run(["losetup", "--detach", f"/dev/{name}"], check=True)
+
+
+def _attach(command: list[str]) -> str:
+    """Run losetup again if another process took the device that it found free."""
+    for _ in range(10):
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        if done.returncode == 0:
+            break
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip()
 
 
 def replace_loop(name: str) -> None:

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import io
 import json
-import math
 
 import pytest
-from pydantic import RootModel
 from rich.console import Console
 from rich.padding import Padding
 from rich.text import Text
 
 from iostudy.cli import console
-from iostudy.diagnosis.evidence import Evidence
 
 # What turns a terminal's colour, title, line and direction; half a character; a line separator.
 HOSTILE = "a\x1b[31mb\x9b2Jc\rd\x07e\u202ef\udcffg\u2028h"
@@ -87,12 +84,6 @@ def test_json_is_ascii(capsys):
     printed = capsys.readouterr().out
     assert printed.isascii()
     assert json.loads(printed) == {HOSTILE: "ü"}
-
-
-def test_a_number_that_json_does_not_have_is_null(capsys):
-    evidence = Evidence("await", "sda", math.nan, "ms", "unknown")
-    console.print_document(RootModel[Evidence](evidence))
-    assert json.loads(capsys.readouterr().out)["value"] is None
 
 
 def test_a_tree_is_folded_on_a_terminal_only(screen):

@@ -40,8 +40,7 @@ from iostudy.settings.switching import Switcher
 from iostudy.settings.trace_instance import TraceInstance
 from iostudy.settings.transaction import journal
 from iostudy.settings.transaction.recovery import restore_stale
-from iostudy.settings.transaction.state import SUFFIX as REPORT_SUFFIX
-from iostudy.settings.transaction.state import state_directory
+from iostudy.settings.transaction.state import REPORT_SUFFIX, state_directory
 from iostudy.settings.transaction.transaction import Transaction
 from iostudy.settings.transaction.watchdog import start_watchdog
 from iostudy.telemetry.block_events import BlockEvents

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import math
 from dataclasses import asdict, replace
 
 import pytest
+from pydantic import RootModel
 
 from iostudy.diagnosis.bottleneck import Bottleneck, Diagnosis, Finding
 from iostudy.diagnosis.context import DiagnosisContext
@@ -16,6 +18,11 @@ from iostudy.telemetry.summary import TelemetrySummary
 BUSY = Evidence("%util", "sda", 99.0, "%", "busy 99 % of the time")
 QUEUE = Evidence("aqu-sz", "sda", 31.0, "requests", "31 requests waiting")
 DEVICE = Finding(Bottleneck.DEVICE, "sda", 99.0, Confidence.HIGH, (BUSY, QUEUE))
+
+
+def test_a_number_that_json_does_not_have_is_null():
+    unknown = RootModel[Evidence](replace(BUSY, value=math.nan))
+    assert unknown.model_dump(mode="json")["value"] is None
 
 
 def test_the_first_finding_is_the_limit_and_others_follow():

@@ -10,7 +10,7 @@ from typing import Annotated, NoReturn
 import typer
 
 from iostudy.cli.commands import command_line
-from iostudy.cli.console import print_document, print_text, say
+from iostudy.cli.console import print_json, print_text, say
 from iostudy.cli.signals import EndedBySignal, handled_signals, install_handlers
 from iostudy.telemetry.rate import DEFAULT_HZ
 from iostudy_watch.csv import Csv
@@ -118,7 +118,7 @@ def _watch_command(
         sys.stderr.fileno() if as_json else None,
     )
     if as_json:
-        print_document(build_document(report, old=old))
+        print_json(build_document(report, old=old).model_dump(mode="json"))
     else:
         say(report.text(old=old))
     raise typer.Exit(report.exit_code)

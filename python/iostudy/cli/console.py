@@ -11,7 +11,7 @@ import json
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rich.console import Console, RenderableType
 from rich.measure import Measurement
@@ -21,9 +21,6 @@ from rich.tree import Tree
 
 from iostudy.report.section import TextTable
 from iostudy.visible import visible
-
-if TYPE_CHECKING:
-    from pydantic import BaseModel
 
 out = Console(highlight=False)
 err = Console(stderr=True, highlight=False)
@@ -138,8 +135,3 @@ def print_renderable(renderable: RenderableType, width: int | None = None) -> No
 def print_json(value: Any) -> None:
     """One JSON document, and nothing else, on stdout; in ASCII, which every reader takes."""
     print_text(json.dumps(value, indent=2) + "\n")
-
-
-def print_document(document: BaseModel) -> None:
-    """Print a document as JSON; a number that JSON does not have is null."""
-    print_json(json.loads(document.model_dump_json()))

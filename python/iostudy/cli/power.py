@@ -15,7 +15,7 @@ import typer
 
 from iostudy.cli.arguments import Json, Seed, StudyName, UnsafeFolders, Yes
 from iostudy.cli.consent import Consent
-from iostudy.cli.console import print_document, print_line, print_table, say
+from iostudy.cli.console import print_json, print_line, print_table, say
 from iostudy.cli.output_folder import (
     find_output_folder,
     load_study,
@@ -117,7 +117,7 @@ def _print_power(
     with open_ledger(folder) as ledger:
         result = build_power(study, AaMeasurement(same, ledger.rows(), str(folder)), budget)
     if json:
-        print_document(result)
+        print_json(result.model_dump(mode="json"))
         return
     shown = build_power_table(result)
     print_table(shown.heads, shown.rows)

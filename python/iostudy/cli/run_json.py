@@ -8,7 +8,7 @@ from typing import Literal
 
 from pydantic import Field, FiniteFloat
 
-from iostudy.cli.console import print_document
+from iostudy.cli.console import print_json
 from iostudy.cli.report_output import read_report
 from iostudy.ledger.given_up_workloads import GivenUpWorkload
 from iostudy.report.answer import build_answer
@@ -84,7 +84,7 @@ class StudyRunReport(Value):
 def print_run(folder: Path, exit_code: int) -> None:
     """Print the document of the study in the folder; LedgerError without one."""
     document = build_document(read_report(folder), folder, exit_code)
-    print_document(document)
+    print_json(document.model_dump(mode="json"))
 
 
 def build_document(report: Report, folder: Path, exit_code: int) -> StudyRunReport:

@@ -17,7 +17,7 @@ from pydantic import Field, FiniteFloat
 from iostudy.analysis.verdict import Verdict
 from iostudy.cli.arguments import Json, Seed, UnsafeFolders
 from iostudy.cli.consent import Consent
-from iostudy.cli.console import print_document, print_line, print_table, say
+from iostudy.cli.console import print_json, print_line, print_table, say
 from iostudy.cli.output_folder import find_output_folder, print_resume_hint_on_signal, refuse_seed
 from iostudy.report.base import Span, Value, build_span
 from iostudy.report.formatting import format_change_interval, format_signed_change
@@ -90,7 +90,7 @@ def _run_selftest(
 def _print_selftest(result: SelftestReport, *, json: bool) -> None:
 
     if json:
-        print_document(result)
+        print_json(result.model_dump(mode="json"))
         return
     shown = build_selftest_table(result)
     print_table(shown.heads, shown.rows)

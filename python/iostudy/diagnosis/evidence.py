@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Annotated, ClassVar
 
-from pydantic import WithJsonSchema
+from pydantic import PlainSerializer, WithJsonSchema
 
 from iostudy.telemetry.summary import Figures
 
-Number = Annotated[float, WithJsonSchema({"anyOf": [{"type": "number"}, {"type": "null"}]})]
+Number = Annotated[
+    float,
+    PlainSerializer(lambda value: value if math.isfinite(value) else None, when_used="json"),
+    WithJsonSchema({"anyOf": [{"type": "number"}, {"type": "null"}]}),
+]
 """A number; JSON has null for what is infinite or not a number."""
 
 

@@ -15,7 +15,7 @@ from pydantic_core import ErrorDetails
 from iostudy.cli.arguments import Json, UnsafeFolders, usage_error
 from iostudy.cli.bench.json_output import build_document
 from iostudy.cli.bench.view import print_result, print_screen, show_progress
-from iostudy.cli.console import print_document, say
+from iostudy.cli.console import print_json, say
 from iostudy.cli.watchdog import start_or_warn
 from iostudy.cli.workloads import require_workload
 from iostudy.diagnosis.bottleneck import Diagnosis
@@ -94,7 +94,7 @@ def bench(
     permission = Permission(unsafe_folders=unsafe_folders)
     result, limited = _run_trial(trial_request, place, permission, block_latency=block_latency)
     if json:
-        print_document(build_document(definition, options, result, limited))
+        print_json(build_document(definition, options, result, limited).model_dump(mode="json"))
     elif full:
         print_result(definition, options, result, limited)
     else:
