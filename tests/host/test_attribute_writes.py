@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import signal
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from pathlib import Path
 
 import pytest
@@ -162,3 +163,21 @@ def test_other_attributes_of_the_owner_are_restored(
     finally:
         pipe.drain()
         os.close(pipe.descriptor)
+
+
+@pytest.mark.parametrize(("folder", "is_repeated"), [("queue", True), ("device", False)])
+def test_a_write_to_a_busy_queue_is_repeated(tmp_path, monkeypatch, folder, is_repeated):
+    monkeypatch.setattr(files, "_BUSY_SECONDS", 0.0)
+    path = tmp_path / folder / "scheduler"
+    path.parent.mkdir()
+    path.touch()
+    answers = iter([OSError(errno.EBUSY, "busy"), OSError(errno.EBUSY, "busy"), None])
+
+    def write(descriptor: int, data: bytes) -> None:
+        if (answer := next(answers)) is not None:
+            raise answer
+
+    monkeypatch.setattr("os.write", write)
+    with nullcontext() if is_repeated else pytest.raises(OSError, match="busy"):
+        files.write_attribute(path, "none")
+    assert len(list(answers)) == (0 if is_repeated else 2)

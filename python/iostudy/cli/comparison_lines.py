@@ -56,7 +56,8 @@ class ComparisonTable:
         yield Text(
             f"{'':{layout.label}} {format_interval_axis(self.study.decide.margin, layout.bar)}"
         )
-        for title, own in groupby(zip(self.results, rows, strict=True), _title):
+        entries = zip(self.results, rows, strict=True)
+        for title, own in groupby(entries, lambda entry: entry[0].title):
             if self._has_headings:
                 yield Text(visible(title))
             yield from (layout.line(row) for _, row in own)
@@ -119,10 +120,6 @@ class ComparisonTable:
     def _has_headings(self) -> bool:
         titles = {result.title for result in self.results}
         return len(titles) > 1 and not self._has_one_configuration
-
-
-def _title(entry: tuple[ComparisonResult, _Row]) -> str:
-    return entry[0].title
 
 
 @dataclass(frozen=True)

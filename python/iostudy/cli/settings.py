@@ -44,7 +44,7 @@ def settings(
     if json:
         print_json([_as_json(definition) for definition in definitions])
         return
-    for kind, group in groupby(definitions, key=_kind):
+    for kind, group in groupby(definitions, key=lambda own: own.name.partition(".")[0]):
         print_line(f"== {kind} ==", style="bold")
         if words:
             for definition in group:
@@ -86,10 +86,6 @@ def _summarize(definition: SettingDefinition) -> tuple[str, str]:
     unit = f"({definition.unit}) " if definition.unit else ""
     sentence = definition.documentation.partition(". ")[0]
     return definition.name, unit + sentence.removesuffix(".")
-
-
-def _kind(definition: SettingDefinition) -> str:
-    return definition.name.partition(".")[0]
 
 
 def _print_definition(definition: SettingDefinition) -> None:

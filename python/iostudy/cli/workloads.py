@@ -86,14 +86,11 @@ def _print_definition(definition: WorkloadDefinition) -> None:
 
 
 def _rows(figures: tuple[Figure, ...]) -> list[tuple[str, str, str]]:
+    better = {True: "higher is better", False: "lower is better"}
     return [
-        (f"  {figure.name}", figure.unit, f"{figure.documentation} ({_format_direction(figure)})")
-        for figure in figures
+        (f"  {own.name}", own.unit, f"{own.documentation} ({better[own.higher_is_better]})")
+        for own in figures
     ]
-
-
-def _format_direction(figure: Figure) -> str:
-    return "higher is better" if figure.higher_is_better else "lower is better"
 
 
 def _as_json(definition: WorkloadDefinition) -> dict[str, Any]:

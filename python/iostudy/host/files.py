@@ -66,6 +66,10 @@ def read_number(path: Path) -> int | None:
     return int(text) if text else None
 
 
+_BUSY_TRIES, _BUSY_SECONDS = 50, 0.02
+"""Repetitions of a write to a queue that is busy, and the time before each."""
+
+
 class UnfinishedWriteError(TimeoutError):
     """The kernel has not ended a write in time, and may end it at any moment."""
 
@@ -84,7 +88,17 @@ class _Write:
         try:
             descriptor = os.open(self.path, os.O_WRONLY | os.O_CLOEXEC)
             try:
-                os.write(descriptor, self.data)
+                # Since Linux 6.16 a queue refuses a write while another one changes it.
+                left = _BUSY_TRIES if self.path.parent.name == "queue" else 0
+                while True:
+                    try:
+                        os.write(descriptor, self.data)
+                        break
+                    except OSError as error:
+                        if error.errno != errno.EBUSY or not left:
+                            raise
+                    left -= 1
+                    time.sleep(_BUSY_SECONDS)
             finally:
                 os.close(descriptor)
         except Exception as error:  # noqa: BLE001 - raised in the caller's thread

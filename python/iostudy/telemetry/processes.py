@@ -75,7 +75,7 @@ def find_busiest_foreign(processes: Sequence[ProcessUsage]) -> tuple[ForeignProc
     The rank of a process is its better one in the two orders.
     """
     foreign = [process for process in processes if not process.of_workload]
-    moved = sorted(foreign, key=_bytes, reverse=True)
+    moved = sorted(foreign, key=lambda own: own.read_bytes + own.written_bytes, reverse=True)
     computed = sorted(foreign, key=lambda process: process.cpu_seconds, reverse=True)
     places = {each: place for place, each in reversed(list(enumerate(computed)))}
     ranked = sorted(moved, key=lambda process: min(moved.index(process), places[process]))
@@ -89,10 +89,6 @@ def find_busiest_foreign(processes: Sequence[ProcessUsage]) -> tuple[ForeignProc
         )
         for each in ranked[:_REPORTED_PROCESSES]
     )
-
-
-def _bytes(process: ProcessUsage) -> int:
-    return process.read_bytes + process.written_bytes
 
 
 def _total(counter: Values) -> float:

@@ -14,7 +14,6 @@ from iostudy.report.formatting import finite_values
 from iostudy.report.topics.diagnosis import DiagnosisReport, build_diagnosis
 from iostudy.telemetry.summary import BlockRequests, Requests
 from iostudy.workloads.definition import Figure, WorkloadDefinition
-from iostudy.workloads.measurement import Histogram
 from iostudy.workloads.native.latency import percentiles_us
 from iostudy.workloads.option_text import format_options
 
@@ -29,7 +28,11 @@ def build_document(
         workload=definition.name,
         options=format_options(options),
         figures=_readings(definition.figures(options), result.figures),
-        latencies_us={name: _latencies(own) for name, own in result.latencies.items() if own},
+        latencies_us={
+            name: LatencyDistribution(percentiles=percentiles_us(histogram), histogram=histogram)
+            for name, histogram in result.latencies.items()
+            if histogram
+        },
         parts=tuple(
             PartReadings(labels=dict(part.labels), figures=_readings(part_figures, part.figures))
             for part in result.parts
@@ -50,10 +53,6 @@ def _readings(figures: Sequence[Figure], values: Mapping[str, float]) -> dict[st
         for figure in figures
         if figure.name in values
     }
-
-
-def _latencies(histogram: Histogram) -> LatencyDistribution:
-    return LatencyDistribution(percentiles=percentiles_us(histogram), histogram=histogram)
 
 
 def _block_requests(requests: BlockRequests) -> BlockRequestReport:
