@@ -290,8 +290,8 @@ def test_foreign_io_is_noticed_on_the_disk_below(node, tmp_path):
     assert re.search(rf"foreign I/O on ({'|'.join(below)}): \d\d", reason)
 
 
-def durable_writes():
-    options = {"operation": "write", "order": "random", "jobs": 2, "size": "1MiB"}
+def durable_writes(size="1MiB"):
+    options = {"operation": "write", "order": "random", "jobs": 2, "size": size}
     options |= {"record_size": "4KiB", "dsync": True, "direct": False}
     return request_of("io", catalog.get("io").options.model_validate(options))
 
@@ -317,9 +317,10 @@ def test_a_second_writer_on_the_studys_disk_is_named(tmp_path, own_state):
     folder = tmp_path / "out"
     folder.mkdir()
     target = LoopbackTarget(64 * MIB, "ext4")
+    # Long enough for the other writer to exceed what may be metadata, also on a busy host.
     with (
         LocalNode(Conditions(target, block_latency=True), folder) as node,
-        node.block(durable_writes(), seed=1) as session,
+        node.block(durable_writes("8MiB"), seed=1) as session,
         other_writer(session.place.directory.parent) as pid,
     ):
         result = session.trial(AS_IT_IS)
