@@ -198,9 +198,14 @@ ROWS = (
             "iostudy_hadoop/local/daemon.py",
             "iostudy_hadoop/namespace.py",
             "iostudy_hadoop/processes.py",
-            "iostudy_hadoop/native/mrbench_job.py",
         ),
         "the owner of `JAVA_HOME` and of the cache of the distribution",
+    ),
+    Row(
+        Kind.CHILD,
+        "tasks of `mrbench`: a script of iostudy, by its own interpreter",
+        ("iostudy_hadoop/native/mrbench_job.py",),
+        "this user",
     ),
     Row(
         Kind.CHILD,

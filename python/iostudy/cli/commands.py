@@ -79,8 +79,8 @@ class LazyGroup(TyperGroup):
             plugins.require_plugin_of(args[0], where="the command line")
             self.list_commands(ctx)
         name, _, rest = super().resolve_command(ctx, args)
-        found = next((command for command in all_commands() if command.name == name), None)
-        return name, None if found is None else load(found), rest
+        command = next((each for each in all_commands() if each.name == name), None)
+        return name, None if command is None else load(command), rest
 
 
 def register(app: typer.Typer) -> None:

@@ -66,8 +66,8 @@ def read_number(path: Path) -> int | None:
     return int(text) if text else None
 
 
-_BUSY_TRIES, _BUSY_SECONDS = 50, 0.02
-"""Repetitions of a write to a queue that is busy, and the time before each."""
+_TRIES, _BUSY_SECONDS = 50, 0.02
+"""Writes to a queue that is busy, at most, and the time between two of them."""
 
 
 class UnfinishedWriteError(TimeoutError):
@@ -88,16 +88,14 @@ class _Write:
         try:
             descriptor = os.open(self.path, os.O_WRONLY | os.O_CLOEXEC)
             try:
-                # Since Linux 6.16 a queue refuses a write while another one changes it.
-                left = _BUSY_TRIES if self.path.parent.name == "queue" else 0
-                while True:
+                # Linux 6.18 at times refuses a write to a queue, and takes it a moment later.
+                for left in reversed(range(_TRIES if self.path.parent.name == "queue" else 1)):
                     try:
                         os.write(descriptor, self.data)
                         break
                     except OSError as error:
                         if error.errno != errno.EBUSY or not left:
                             raise
-                    left -= 1
                     time.sleep(_BUSY_SECONDS)
             finally:
                 os.close(descriptor)

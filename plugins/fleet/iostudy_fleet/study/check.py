@@ -23,7 +23,7 @@ def require_together(study: Study) -> None:
 
 
 def check_load(collector: ProblemCollector, path: KeyPath, study: Study) -> None:
-    """Note why several nodes cannot run a study whose load is a number of nodes."""
+    """Add a problem for each obstacle of a load that is a number of nodes."""
     if study.most_nodes is not None:
         for found, remedy in list_joint_obstacles(study):
             message = f"several nodes cannot run a study with {found}; {remedy}"
@@ -31,7 +31,7 @@ def check_load(collector: ProblemCollector, path: KeyPath, study: Study) -> None
 
 
 def list_joint_obstacles(study: Study) -> Iterator[tuple[str, str]]:
-    """What keeps nodes from running the study together, and the remedy of each."""
+    """Yield what keeps nodes from running the study together, each with its remedy."""
     path = study.target.shared_directory
     if path is None or not path.is_absolute():
         yield (

@@ -200,6 +200,6 @@ KEY = CommandKey(
 
 def find_nodes_of(study: Study) -> FleetNodes | None:
     """Return the nodes that a study names; None for none."""
-    found = study.command_sections.get("nodes")
-    assert found is None or isinstance(found, FleetNodes)
-    return found
+    nodes = study.command_sections.get("nodes")
+    assert nodes is None or isinstance(nodes, FleetNodes)
+    return nodes

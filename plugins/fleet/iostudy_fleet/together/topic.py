@@ -136,8 +136,8 @@ def _build_nodes(study: Study, joint: Joint) -> Iterator[JointNodeReport]:
             key = (request.label, configuration.label)
             own = [each for each in joint if (each[0].workload, each[0].configuration) == key]
             nodes = dict.fromkeys(node for _, parts in own for node in parts)
-            found = [_build_node(study, own, node) for node in nodes]
-            yield from sorted(found, key=lambda each: -(each.relative or 0))
+            reports = (_build_node(study, own, node) for node in nodes)
+            yield from sorted(reports, key=lambda node: -(node.relative or 0))
 
 
 def _build_node(study: Study, joint: Joint, node: str) -> JointNodeReport:
@@ -187,31 +187,31 @@ _UNEXAMINED = (
 )
 
 
-def _notes(found: TogetherReport) -> Iterator[str]:
+def _notes(report: TogetherReport) -> Iterator[str]:
     """Yield how the nodes ran, their starts, stragglers, and blocks without some of them."""
-    yield f"{_DRAWN if found.drawn else _ALL} {_FIGURE}"
-    if starts := found.starts:
+    yield f"{_DRAWN if report.drawn else _ALL} {_FIGURE}"
+    if starts := report.starts:
         yield (
             f"From the first to the last start of a trial: median {_milliseconds(starts.median)}, "
             f"longest {_milliseconds(starts.longest)}, of {starts.trials} trials on several nodes. "
             "These times compare clocks, with an error of at most "
             f"{_milliseconds(starts.clock_error)} at each end."
         )
-        has_growth_since_one = found.drawn and starts.trials < found.trials
-        if has_growth_since_one and starts.share > found.margin:
+        has_growth_since_one = report.drawn and starts.trials < report.trials
+        if has_growth_since_one and starts.share > report.margin:
             yield (
                 "The time of a trial on several nodes contains this time between its starts; a "
                 "trial on one node has none. The median share is "
                 f"{format_percent(starts.share)}, more than the margin, so the growth since one "
                 "node is too low by about as much. Longer trials make the share smaller."
             )
-    nodes = dict.fromkeys(own.node for own in found.nodes if own.straggled)
-    limit = f"took longer than the median node by more than {format_percent(found.margin)}"
+    nodes = dict.fromkeys(own.node for own in report.nodes if own.straggled)
+    limit = f"took longer than the median node by more than {format_percent(report.margin)}"
     if nodes:
         yield f"Stragglers: in some trials, {join_words(tuple(nodes))} {limit}."
     else:
         yield f"No node {limit}."
-    for own in found.absences:
+    for own in report.absences:
         missing = join_words(own.missing)
         yield f"Block {own.block} of {own.workload} ran without {missing}, lost before it."
     yield _UNEXAMINED

@@ -143,7 +143,7 @@ WHOLE_TRIALS = Step(
     text="Run a new study with decide: {mode: trials}, because whole trials contradict the "
     "windows. Do not follow the other steps before."
 )
-"""What to do where a confirmation contradicts the windows."""
+"""Remedy if whole trials contradict the windows."""
 
 
 def _confirm(
