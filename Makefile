@@ -109,7 +109,7 @@ diagnose: $(VENV)/.test $(VENV)/.built ## real bottlenecks and causes of noise, 
 	$(BIN)/pytest -m slow tests/diagnosis
 
 hadoop: $(VENV)/.test $(VENV)/.built ## the long tests of Hadoop's programs
-	$(BIN)/pytest -m slow tests/plugins/hadoop tests/cli
+	$(BIN)/pytest -m slow tests/plugins/hadoop
 
 hdfs: $(BIN)/iostudy-hdfs-mount ## build the program of `iostudy mount`
 

@@ -32,12 +32,15 @@ _STUDY = """\
 question: Does the record size matter?
 target: {target}
 factors:
-  workload.record_size: [1MiB, 64KiB]
+  workload.include_flush: [true, false]
 workloads:
-  - dfsio-write: {{files: 1, size: 4MiB}}
+  - iozone: {{operations: [write], min_file_size: 4MiB, max_file_size: 4MiB, min_record_size: 1MiB}}
 decide: {{margin: 5%, risk: 5%, blocks: [5, 5]}}
 validity: {{foreign_io: 100%, attempts: 10}}
 """
+
+_FILE = "iozone-0000"
+"""What iozone makes and removes for each size of its records, without a folder of its own."""
 
 
 @dataclass(frozen=True)
@@ -197,9 +200,9 @@ def _swap_and_relink(scene: FolderScene, prefix: str) -> None:
         _swap(scene, prefix)
     for folder in scene.home.glob(f"{prefix}*"):
         for link in folder.glob("link-*"):
-            while os.path.lexists(folder / "part-00000"):
+            while os.path.lexists(folder / _FILE):
                 pass
-            link.rename(folder / "part-00000")
+            link.rename(folder / _FILE)
 
 
 def _move(scene: FolderScene, prefix: str, inside: str) -> None:
@@ -225,7 +228,8 @@ def _loopback(scene: FolderScene) -> list[str]:
 
 
 def _bench(scene: FolderScene) -> list[str]:
-    return ["bench", "dfsio-write", "--target", str(scene.home), "-o", "files=1", "-o", "size=4MiB"]
+    shape = ("-o", "operations=write", "-o", "min_file_size=4MiB", "-o", "max_file_size=4MiB")
+    return ["bench", "iozone", "--target", str(scene.home), *shape]
 
 
 def _study(scene: FolderScene) -> list[str]:

@@ -42,7 +42,7 @@ _TEXT = """
 question: Which?
 target: /tmp
 factors: {sysctl.vm.swappiness: [60, 10]}
-workloads: [dfsio-write]
+workloads: [{io: {operation: write, sync: fsync}}]
 decide: {margin: 3%, risk: 5%, blocks: [5, 9]}
 """
 _FLAG = "No timeline of"
@@ -86,7 +86,7 @@ class LedgerNode(FakeNode):
         seconds = np.arange(0.0, _SECONDS, 1.0)
         columns = {"vm.nr_writeback": np.full(len(seconds), 100.0)}
         telemetry = replace(result.telemetry, samples=Samples(seconds, columns))
-        return replace(result, figures={**result.figures, "aggregate": value}, telemetry=telemetry)
+        return replace(result, figures={**result.figures, "bandwidth": value}, telemetry=telemetry)
 
 
 def make_ended(folder: Path) -> Path:

@@ -33,7 +33,7 @@ _STUDY = """\
 question: Which?
 target: {loopback: {size: 64MiB}}
 factors: {block.scheduler: [none, bfq]}
-workloads: [{dfsio-write: {files: 1, size: 4MiB}}]
+workloads: [{io: {operation: write, size: 4MiB, sync: fsync}}]
 decide: {margin: 3%, risk: 5%, blocks: [900, 900]}
 validity: {foreign_io: 1000%, steal: 90%}
 """

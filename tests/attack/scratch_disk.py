@@ -33,7 +33,7 @@ target: {{scratch: {{device: {device}}}}}
 factors:
   workload.record_size: [1MiB, 64KiB]
 workloads:
-  - dfsio-write: {{files: 1, size: 4MiB}}
+  - io: {{operation: write, size: 4MiB, sync: fsync}}
 decide: {{margin: 5%, risk: 5%, blocks: [5, 5]}}
 validity: {{foreign_io: 100%, attempts: 10}}
 """

@@ -25,7 +25,7 @@ _STUDY = """\
 question: Does the record size matter?
 target: FOLDER
 factors: {workload.record_size: [1MiB, 64KiB]}
-workloads: [{dfsio-read: {files: 1, size: 1MiB, direct: false}}]
+workloads: [{io: {size: 1MiB}}]
 decide: {margin: 5%, risk: 5%, blocks: [5, 5]}
 validity: {foreign_io: 9999%, attempts: 20, steal: 99%}
 """
@@ -78,7 +78,7 @@ def _commands(folder: Path, environment: Mapping[str, str]) -> list[tuple[str, .
         *(("run", str(study), "--out", one, "--resume"), ("doctor",), ("doctor", "--json")),
         *(("watch", "--count", "1"), ("watch", "--count", "1", "--json")),
         ("get", "sysctl.vm.swappiness"),
-        ("bench", "dfsio-write", "--target", str(folder), "-o", "files=1", "-o", "size=1MiB"),
+        ("bench", "io", "--target", str(folder), "-o", "operation=write", "-o", "size=1MiB"),
     ]
 
 

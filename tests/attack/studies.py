@@ -174,7 +174,7 @@ def hostile() -> Iterator[tuple[str, bytes]]:
     yield "comments of 10 MiB", text.encode() + b"#\n" * (ten_mib // 2)
     yield "a list at the bound", b"a: [" + b"a," * 131_000 + b"]"
     yield "unknown keys at the bound", "".join(f"k{i}: 1\n" for i in range(25_000)).encode()
-    yield "problems at the bound", b"workloads:\n" + b"  - dfsio-red\n" * 18_000
+    yield "problems at the bound", b"workloads:\n" + b"  - iozon\n" * 26_000
     yield "indentation at the bound", b"".join(b" " * i + b"- a:\n" for i in range(700))
     yield "depth in brackets", b"a: " + b"[" * 100_000
     yield "depth in braces", b"{a: " * 60_000

@@ -19,7 +19,7 @@ TEXT = """
 question: Is a scheduler different from itself?
 target: {loopback: {size: 256MiB}}
 factors: {block.scheduler: {first: none, second: none}}
-workloads: [{dfsio-write: {files: 2, size: 64MiB, direct: true}}]
+workloads: [{io: {operation: write, jobs: 2, size: 64MiB, direct: true, sync: fsync}}]
 decide: {margin: 3%, risk: 5%, blocks: [5, 10]}
 """
 

@@ -14,8 +14,8 @@ from iostudy.ledger.rows import TrialStatus
 from iostudy.report.render import json_
 from iostudy.workloads import catalog
 from iostudy.workloads.option_text import example_command, example_figures, format_flow
+from tests.cli.program import Program
 from tests.json_schema import assert_conforms
-from tests.plugins.hadoop import webhdfs
 
 pytestmark = pytest.mark.child
 
@@ -31,13 +31,15 @@ workloads:
 """
 
 
-ON_HADOOP = [name for name in catalog.names() if catalog.get(name).service]
-ALWAYS = ("hadoop.dfsio-read",)
-"""What of Hadoop is run in every test run; the others have tests of their own there."""
-BY_JAVA = ["hadoop.nnthroughput"]
-"""Hadoop without a cluster: a Java for each operation, which takes seconds to start."""
-SIMULATED = [name for name in catalog.names() if catalog.get(name).only_simulated]
-ON_FILES = [name for name in catalog.names() if name not in ON_HADOOP + BY_JAVA + SIMULATED]
+ELSEWHERE = ("hadoop.nnthroughput",)
+"""A Java for each operation takes seconds to start: a slow test of the plugin."""
+ON_FILES = [
+    name
+    for name in catalog.names()
+    if name not in ELSEWHERE
+    and not catalog.get(name).service
+    and not catalog.get(name).only_simulated
+]
 
 
 SMALL = {"size": "4MiB", "rows": "100k"}
@@ -48,12 +50,13 @@ def small(example: Mapping[str, object]) -> dict[str, object]:
     return {**example, **{name: SMALL[name] for name in SMALL.keys() & example.keys()}}
 
 
-@pytest.mark.parametrize(
-    "name", [*ON_FILES, *(pytest.param(n, marks=pytest.mark.slow) for n in BY_JAVA)]
-)
-def test_workload_runs_once_and_leaves_no_files(program, name, request):
-    if name in BY_JAVA:
-        request.getfixturevalue("java")
+@pytest.mark.parametrize("name", ON_FILES)
+def test_workload_runs_once_and_leaves_no_files(program: Program, name: str):
+    require_a_run(program, name)
+
+
+def require_a_run(program: Program, name: str) -> None:
+    """Run the example of a workload by ``bench``, with a figure of it and nothing left behind."""
     definition = catalog.get(name)
     _, *arguments = shlex.split(example_command(definition))
     target = program.folder / "target"
@@ -65,25 +68,6 @@ def test_workload_runs_once_and_leaves_no_files(program, name, request):
     first = example_figures(definition)[0].name
     assert document["figures"][first]["value"] > 0
     assert list(target.iterdir()) == []
-    assert program.residue() == []
-
-
-@pytest.mark.parametrize(
-    "name",
-    [pytest.param(n, marks=[] if n in ALWAYS else [pytest.mark.slow]) for n in ON_HADOOP],
-)
-def test_workload_runs_once_in_hdfs_and_leaves_no_files(program, hadoop_cluster, name):
-    definition = catalog.get(name)
-    program.env["HADOOP_CONF_DIR"] = str(hadoop_cluster.configured({}, restart=False).conf)
-    folder = f"/{name}"
-    webhdfs.write(hadoop_cluster, f"{folder}/mine", b"of the user")
-    _, *arguments = shlex.split(example_command(definition))
-    with program.start(*arguments, "--target", f"hdfs://{folder}", "--json") as running:
-        output, said = running.communicate(timeout=HANG_GUARD_SECONDS)
-    assert running.returncode == 0, said
-    first = example_figures(definition)[0].name
-    assert json.loads(output)["figures"][first]["value"] > 0
-    assert webhdfs.names(hadoop_cluster, folder) == {"mine"}
     assert program.residue() == []
 
 

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from tests.vm.bench import write_synced
 from tests.vm.conftest import SPARES, queues
 from tests.vm.machine import Machine
 from tests.vm.volumes import by_id, kernel_name
@@ -121,9 +122,7 @@ def test_activity_of_an_nvme_disk_is_reported_for_its_paths(machine: Machine, fl
     document = json.loads(machine.iostudy("watch", "--json", flash, "--", *work).stdout)
     assert document["device"] == "nvme0c0n1"
     assert document["devices"]["nvme0c0n1"]["kB_read"] >= 64 * 1024
-    shape = ("-o", "size=8MiB", "-o", "files=2")
-    requested = ("bench", "dfsio-write", "--target", flash, "--json", *shape)
-    document = json.loads(machine.iostudy(*requested).stdout)
+    document = write_synced(machine, flash)
     assert document["device"] == "nvme0c0n1"
     assert document["devices"]["nvme0c0n1"]["kB_wrtn"] >= 16 * 1024
 

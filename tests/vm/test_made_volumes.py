@@ -18,7 +18,7 @@ target: {{volume: {{kind: md-raid10, devices: [{DEVICES}]}}}}
 factors:
   volume.kind: [md-raid10, lvm-raid10, lvm-mirror, md-raid5]
 workloads:
-  - dfsio-write: {{files: 1, size: 4MiB, direct: true}}
+  - io: {{operation: write, size: 4MiB, direct: true, sync: fsync}}
 decide: {{margin: 90%, blocks: [3, 3]}}
 """
 KILLS = 4

@@ -18,7 +18,7 @@ target: /data
 factors:
   block.scheduler: {levels: [none, bfq], on: members of vg0}
 workloads:
-  - dfsio-write: {files: 1, size: 4MiB, direct: true}
+  - io: {operation: write, size: 4MiB, direct: true, sync: fsync}
 decide: {margin: 90%, blocks: [3, 3]}
 """
 

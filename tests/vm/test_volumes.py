@@ -6,6 +6,7 @@ import json
 
 import pytest
 
+from tests.vm.bench import write_synced
 from tests.vm.conftest import queues
 from tests.vm.machine import Machine
 from tests.vm.volumes import SPINDLES, by_id, kernel_name
@@ -98,6 +99,5 @@ def test_next_command_restores_all_members_after_a_kill(machine: Machine) -> Non
 
 def test_activity_of_a_mirror_is_reported_for_the_volume(machine: Machine) -> None:
     """Its disks write twice as much, and none of that is another's."""
-    requested = ("dfsio-write", "--target", "/home", "-o", "size=4MiB", "-o", "files=2")
-    document = json.loads(machine.iostudy("bench", *requested, "--json").stdout)
+    document = write_synced(machine, "/home")
     assert document["device"] == kernel_name(machine, "/dev/vg0/home")
