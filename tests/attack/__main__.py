@@ -8,6 +8,7 @@ import pkgutil
 import sys
 from pathlib import Path
 
+import tests.shared_resources  # noqa: F401 - no lock of another program refuses an attack
 from tests import attack, plugins
 from tests.attack.campaign import AttackCount
 

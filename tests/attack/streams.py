@@ -10,6 +10,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
+from importlib.util import find_spec
 from pathlib import Path
 
 from tests.attack.campaign import AttackCount, attempts
@@ -29,6 +30,7 @@ workloads: [{io: {size: 1MiB}}]
 decide: {margin: 5%, risk: 5%, blocks: [5, 5]}
 validity: {foreign_io: 9999%, attempts: 20, steal: 99%}
 """
+_HAS_WATCH = find_spec("iostudy_watch") is not None
 _NO_LIMIT: Callable[[], None] = lambda: None  # noqa: E731 - a value among others
 
 
@@ -76,7 +78,7 @@ def _commands(folder: Path, environment: Mapping[str, str]) -> list[tuple[str, .
         *(("--help",), ("--version",), ("settings",), ("workloads",), ("check", str(study))),
         *(("report", one), *reports, ("report", "--reference", "R1"), ("compare", one, two)),
         *(("run", str(study), "--out", one, "--resume"), ("doctor",), ("doctor", "--json")),
-        *(("watch", "--count", "1"), ("watch", "--count", "1", "--json")),
+        *((("watch", "--count", "1"), ("watch", "--count", "1", "--json")) if _HAS_WATCH else ()),
         ("get", "sysctl.vm.swappiness"),
         ("bench", "io", "--target", str(folder), "-o", "operation=write", "-o", "size=1MiB"),
     ]

@@ -117,6 +117,7 @@ def test_the_scheduler_of_an_nvme_disk_with_paths_is_set_in_these(
     assert machine.shell("cat /sys/block/nvme0c0n1/queue/scheduler").startswith("[none]")
 
 
+@pytest.mark.all_plugins  # watch
 def test_activity_of_an_nvme_disk_is_reported_for_its_paths(machine: Machine, flash: str) -> None:
     work = ("dd", "if=/dev/nvme0n1", "of=/dev/null", "bs=1M", "count=64", "iflag=direct")
     document = json.loads(machine.iostudy("watch", "--json", flash, "--", *work).stdout)

@@ -29,6 +29,7 @@ def flow(machine: Machine, pattern: str, *how: str) -> list[float]:
     return [float(group.replace(",", "")) for group in found.groups()]
 
 
+@pytest.mark.all_plugins  # watch
 @pytest.mark.usefixtures("tower")
 def test_small_writes_are_copied_below_the_array_and_merged_at_the_disks(machine: Machine) -> None:
     """Pages of the cache are written back one by one: report R3's 66,000 writes/s in small."""
@@ -44,6 +45,7 @@ def test_small_writes_are_copied_below_the_array_and_merged_at_the_disks(machine
     assert merged == pytest.approx(to_disks / served, rel=0.1)
 
 
+@pytest.mark.all_plugins  # watch
 @pytest.mark.usefixtures("tower")
 def test_large_writes_are_split_at_the_edges_of_chunks(machine: Machine) -> None:
     """Of 64 KiB, below a volume that has none: 16 in a MiB."""

@@ -8,7 +8,7 @@ import pytest
 
 from iostudy_fleet.agent import FUNCTIONS
 from iostudy_fleet.design import Design
-from tests.attack.fleet_answers import METHODS, VALUES, failure, no_pickle, run_failure
+from tests.plugins.fleet.fleet_answers import METHODS, VALUES, failure, no_pickle, run_failure
 
 
 @pytest.mark.parametrize("name", [*VALUES, *METHODS])

@@ -6,8 +6,8 @@ import random
 
 import pytest
 
-from tests.attack.inventories import INI, YAML, failure, hostile
 from tests.attack.studies import MUTATIONS
+from tests.plugins.fleet.inventories import INI, YAML, failure, hostile
 
 
 @pytest.mark.child
