@@ -158,7 +158,7 @@ reproduce: release ## build the release of this commit again in another folder, 
 	$(MAKE) -C target/reproduced release
 	diff dist/SHA256SUMS target/reproduced/dist/SHA256SUMS
 
-field-reports: $(VENV)/.extras $(VENV)/.built ## repeat the five field reports (as root), and write their results: SIZE=smoke, small or full
+field-reports: $(VENV)/.extras $(VENV)/.built $(BIN)/iostudy-hdfs-mount ## repeat the five field reports (as root), and write their results: SIZE=smoke, small or full
 	$(BIN)/python -m tools.field_reports $(SIZE)
 
 docs-site: $(VENV)/.site ## the documentation as a site in target/site, readable offline; dead links end it

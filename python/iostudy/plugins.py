@@ -56,7 +56,9 @@ _WORDS = {
 }
 """Commands, workloads, studies and their keys that this repository's plugins have."""
 
-_BEGINNINGS = {"hadoop": ("dfsio-", "hadoop.", "hadoop-", "hdfs:", "hdfs-", "mount.hdfs.")}
+_BEGINNINGS = {
+    "hadoop": ("dfsio-", "hadoop.", "hadoop-", "hdfs:", "hdfs-", "local-hdfs", "mount.hdfs.")
+}
 """Beginnings of workloads, settings, targets, mounts and kinds of changes."""
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from iostudy.settings.mount_options import MOUNT_POINTS
 from iostudy.study.privileges import list_root_requirements
 from iostudy.study.targets.section import DirectoriesTarget
 from iostudy.study.targets.target import MountRequest
@@ -44,11 +45,21 @@ def test_a_mount_is_one_of_the_directories() -> None:
     assert list_root_requirements(found) == ("mount filer:/export",)
 
 
+def test_a_mount_without_a_point_has_one_of_its_name() -> None:
+    assert read(study("{mount: 'filer:/x'}")).target.mount_requests == {
+        "other": MountRequest("filer:/x", MOUNT_POINTS / "other")
+    }
+
+
+def test_one_directory_needs_no_factor() -> None:
+    text = GOOD.replace("/data/scratch", "{directories: {other: {mount: 'filer:/x'}}}")
+    assert list(read(text).target.compared) == ["other"]
+
+
 @pytest.mark.parametrize(
     ("other", "message"),
     [
         ("{at: /mnt/nfs}", "mount"),
-        ("{mount: 'filer:/x'}", "at"),
         ("{mount: 'filer:/x', at: mnt}", "no absolute path"),
         ("{mount: 'filer: /x', at: /mnt/x}", "without blanks"),
         ("{mount: '-v', at: /mnt/x}", "begins with -"),

@@ -72,7 +72,10 @@ PLUGIN = Plugin(
     owners={"hdfs-mount-settings": f"{_MOUNT_SETTINGS}:HdfsMountSettings"},
     sections={"hadoop": "iostudy_hadoop.study.section:KEY"},
     targets={"hdfs:": "iostudy_hadoop.study.target:KEY"},
-    mounts={"hdfs://": "iostudy_hadoop.mount.request:KIND"},
+    mounts={
+        "hdfs://": "iostudy_hadoop.mount.request:KIND",
+        "local-hdfs": "iostudy_hadoop.mount.request:LOCAL_KIND",
+    },
     services={"hadoop": "iostudy_hadoop.service.request:SERVICE"},
     formats={
         "hadoop": "iostudy_hadoop.site_files:FORMAT",

@@ -91,8 +91,9 @@ class LocalNode:
             transaction = resources.enter_context(
                 Transaction(on_journal=self._callbacks.on_journal)
             )
-            if mounts := self._driver.prepare_mounts():
-                transaction.apply(*mounts)
+            for change in self._driver.prepare_mounts(self._folder, self._callbacks.on_progress):
+                transaction.apply(change)
+            if self._target.mount_requests:
                 self._prepare_storage()
             locks.enter_context(lock_places(self._used_paths(), self._conditions.factors))
             if scratch is not None:

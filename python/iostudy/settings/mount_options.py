@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 
 from iostudy.settings.values import TextLine
 
@@ -38,6 +39,8 @@ _AMBIGUOUS = ("", ON, OFF)
 _ACCESS = ("ro", "rw")
 PROTECTION = ("nosuid", "nodev")
 """Options of every mount that iostudy makes: whoever owns a file system gains no rights by it."""
+MOUNT_POINTS = Path("/run/iostudy/mounts")
+"""The mount points that studies make for themselves."""
 _UNPROTECTED = frozenset({"suid", "dev", "defaults", "user", "users", "owner", "group"})
 """Options that undo the protection, or that change it by who may unmount."""
 _NO_RIGHTS = "what iostudy mounts stays nosuid,nodev, and it takes these from no mount"

@@ -13,8 +13,8 @@ from iostudy.settings import commands
 from iostudy.settings.change import ConflictPolicy, PrivateChange, Record
 from iostudy.settings.commands import CommandError
 from iostudy.settings.identity import boot_id
-from iostudy.settings.mount_options import PROTECTION
-from iostudy.settings.mounting.calls import require_empty, unmount_all
+from iostudy.settings.mount_options import MOUNT_POINTS, PROTECTION
+from iostudy.settings.mounting.calls import make_point, require_empty, unmount_all
 
 _FUSE = "fuse"
 
@@ -42,13 +42,13 @@ class TemporaryMount(PrivateChange):
         """Prepare it; TargetError unless ``point`` is an empty, private directory, not mounted."""
         commands.require("mount")
         real = require_empty(point)
-        if not is_private(real):
+        if real.parent != MOUNT_POINTS and not is_private(real):
             raise TargetError(
                 f"a mount point of {source} that only root reaches",
                 found="other users can enter every folder above it",
                 where=str(point),
                 remedy="make a folder for the mount points of studies, such as "
-                "`install -d -m 700 /mnt/iostudy`, and mount in a folder of it",
+                "`install -d -m 700 /mnt/iostudy`, and mount in a folder of it; or leave out `at`",
             )
         return cls(real, source, type_, options)
 
@@ -71,6 +71,7 @@ class TemporaryMount(PrivateChange):
         """Mount it; TargetError with the message of mount(8) if that fails."""
         type_ = ("-t", self.type) if self.type else ()
         options = ",".join(filter(None, (*PROTECTION, self.options)))
+        make_point(self.point)
         try:
             commands.run_mount(*type_, "-o", options, self.source, str(self.point))
         except CommandError as error:

@@ -236,12 +236,11 @@ def _check_directories(collector: ProblemCollector, path: KeyPath, study: Study)
             message = "name what it compares: target: {directories: {local: /data, nfs: /mnt/nfs}}"
             collector.add(here, message, found=study.target.describe())
         return
-    if factor is None:
+    if factor is None and len(directories) > 1:
         names = ", ".join(directories)
         message = f"the target has several directories; vary them: {DIRECTORY_FACTOR}: [{names}]"
         collector.add(path, message)
-        return
-    for level in factor.levels:
+    for level in factor.levels if factor else ():
         if level.value not in directories:
             error = UnknownNameError("directory of the target", level.value, directories)
             collector.note(here, error, level.value)

@@ -16,6 +16,7 @@ from iostudy_hadoop import processes
 from iostudy_hadoop.client import Client
 from iostudy_hadoop.conf import folder
 from iostudy_hadoop.conf.configuration import HadoopConfiguration
+from iostudy_hadoop.existing.mountable import HdfsDirectory
 from iostudy_hadoop.local import (
     confinement,
     daemon,
@@ -88,6 +89,11 @@ class LocalCluster:
     def layout(self) -> ClusterLayout:
         """The folders, ports and daemons of the cluster."""
         return self._layout
+
+    @property
+    def root(self) -> HdfsDirectory:
+        """The root of its HDFS; the cluster has been started."""
+        return HdfsDirectory(self._layout.default_fs, "/", self._layout.namespace)
 
     def start(self, on_progress: LineHandler = ignore_line) -> None:
         """Create its folders and start all daemons; wait until HDFS and YARN serve.

@@ -20,7 +20,7 @@ from iostudy.host.mounts import Mount
 from iostudy.safe_path import ROOT_UID
 from iostudy.settings import commands, server_process
 from iostudy.settings.change import ConflictPolicy, Record
-from iostudy.settings.mounting.calls import require_empty, unmount_all
+from iostudy.settings.mounting.calls import make_point, require_empty, unmount_all
 from iostudy_hadoop.existing.cluster import CONF_DIR
 from iostudy_hadoop.existing.mountable import HdfsDirectory
 from iostudy_hadoop.mount.options import MountOptions
@@ -65,6 +65,7 @@ class HdfsMount:
     def apply(self) -> None:
         """Start the server, which mounts; ClusterError with its message if it fails."""
         assert self.options is not None, "rebuilt from a journal"
+        make_point(self.point)
         request = {**self._directory(), "point": str(self.point), **asdict(self.options)}
         failure = server_process.start(
             (*enter(self.directory.namespace), *self._identity),

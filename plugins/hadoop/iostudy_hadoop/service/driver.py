@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
+from iostudy.line_handler import LineHandler
 from iostudy.node.free_space import FreeSpace
 from iostudy.node.targets.driver import TargetDriver
 from iostudy.node.targets.storage import ScratchStorage
+from iostudy.settings.change import Change
 from iostudy.settings.work_folder import WorkFolder
 from iostudy.study.model import Study
+from iostudy.study.targets.target import MountRequest
 from iostudy_hadoop.existing.mountable import find_directory
 from iostudy_hadoop.mount.mounted import HdfsMount, find_program, require_fuse
 from iostudy_hadoop.mount.options import parse_writable
+from iostudy_hadoop.service.request import CLUSTER_FOLDER, find_software
+from iostudy_hadoop.spec import ClusterSpec
+from iostudy_hadoop.started_cluster import StartedCluster
 from iostudy_hadoop.study.target import HdfsTarget
 
 
@@ -29,8 +36,29 @@ class HdfsDriver(TargetDriver[HdfsTarget]):
         return (folder,)
 
 
-def prepare_mount(point: Path, source: str, options: str) -> HdfsMount:
-    """Prepare a mount of HDFS; ClusterError for a NameNode that does not answer."""
+def prepare_mount(
+    request: MountRequest, folder: Path, on_progress: LineHandler
+) -> Iterator[Change]:
+    """Yield a mount of HDFS; ClusterError for a NameNode that does not answer."""
+    del folder, on_progress
     require_fuse()
     find_program()
-    return HdfsMount.prepare(point, find_directory(source), parse_writable(options))
+    options = parse_writable(request.options or "")
+    yield HdfsMount.prepare(request.point, find_directory(request.source), options)
+
+
+def prepare_local_mount(
+    request: MountRequest, folder: Path, on_progress: LineHandler
+) -> Iterator[Change]:
+    """Yield a cluster with its data in the output folder, and a mount of its HDFS.
+
+    It has a DataNode for each replica. UsageError if Java or Hadoop is missing.
+    """
+    require_fuse()
+    find_program()
+    options = parse_writable(request.options or "")
+    spec = ClusterSpec(datanodes=options.replication or 1)
+    prepare = find_software(spec, on_progress)
+    cluster = prepare(home=folder / CLUSTER_FOLDER, storage=folder)
+    yield StartedCluster(cluster, on_progress)
+    yield HdfsMount.prepare(request.point, cluster.root, options)

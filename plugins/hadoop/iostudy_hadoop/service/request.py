@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -20,7 +20,8 @@ from iostudy_hadoop.software import artifacts, java
 from iostudy_hadoop.spec import ClusterSpec
 from iostudy_hadoop.started_cluster import StartedCluster
 
-_CLUSTER_FOLDER = "cluster"
+CLUSTER_FOLDER = "cluster"
+"""The folder of its configuration and logs, in the working folder of the study."""
 
 
 def build_cluster_request(
@@ -42,18 +43,21 @@ def build_cluster_request(
     return replace(request, restarts=needs_restarts(target, factors))
 
 
-def _started(spec: ClusterSpec, logs: Path | None, on_progress: LineHandler) -> ClusterRequest:
+def find_software(spec: ClusterSpec, on_progress: LineHandler) -> Callable[..., LocalCluster]:
+    """Find Hadoop and Java; return `LocalCluster.prepare` without ``home`` and ``storage``.
+
+    Hadoop is downloaded where it is missing. UsageError if that is impossible.
+    """
     distribution = artifacts.distribution(spec.version, on_progress=on_progress)
     program = java.find_java(distribution.version)
+    return partial(LocalCluster.prepare, spec, java=program, distribution=distribution)
+
+
+def _started(spec: ClusterSpec, logs: Path | None, on_progress: LineHandler) -> ClusterRequest:
+    prepare = find_software(spec, on_progress)
 
     def make(work: Path, on_progress: LineHandler) -> ClusterChange:
-        cluster = LocalCluster.prepare(
-            spec,
-            home=logs or work / _CLUSTER_FOLDER,
-            storage=work,
-            java=program,
-            distribution=distribution,
-        )
+        cluster = prepare(home=logs or work / CLUSTER_FOLDER, storage=work)
         return StartedCluster(cluster, on_progress)
 
     return ClusterRequest(spec, make, on_progress)
@@ -65,7 +69,7 @@ def _existing(
     access = existing.find(uri, on_progress=on_progress)
 
     def make(work: Path, _: LineHandler) -> ClusterChange:
-        cluster = ExistingCluster(access, logs or work / _CLUSTER_FOLDER, spec.properties)
+        cluster = ExistingCluster(access, logs or work / CLUSTER_FOLDER, spec.properties)
         return HdfsFolder.prepare(cluster)
 
     return ClusterRequest(spec, make, on_progress, is_own=False)

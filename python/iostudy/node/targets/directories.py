@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from iostudy import plugins
+from iostudy.line_handler import LineHandler, ignore_line
 from iostudy.node.free_space import FreeSpace, measure_free_space, smallest_free_space
 from iostudy.node.targets.driver import OfferedLevels, TargetDriver
 from iostudy.node.targets.storage import ScratchStorage
 from iostudy.safe_path import ROOT_UID
 from iostudy.settings.change import Change
 from iostudy.settings.definition import Reach
+from iostudy.settings.mount_options import MOUNT_POINTS
 from iostudy.settings.temporary_mount import TemporaryMount
 from iostudy.settings.work_folder import WorkFolder
 from iostudy.study.combinations import Factor
@@ -31,22 +33,25 @@ class DirectoriesDriver(TargetDriver[DirectoriesTarget]):
     def free_space(self, study: Study, folder: Path) -> FreeSpace:
         """Return that of the directory with the least of those that are mounted already."""
         if os.geteuid() == ROOT_UID:
-            self.prepare_mounts()
-        directories = self.probe_paths()
+            for request in self.target.mounts.values():
+                next(_prepare_mount(request, folder, ignore_line))
+        directories = self.probe_paths() or (folder,)
         for directory in directories:
             WorkFolder.prepare(directory)
         return smallest_free_space(study.describe_target(), directories)
 
     def paths(self, folder: Path, storage: ScratchStorage | None) -> tuple[Path, ...]:
-        return tuple(self.target.directories.values())
+        places = self.target.directories.values()
+        return tuple(path for path in places if path.parent != MOUNT_POINTS or path.exists())
 
-    def prepare_mounts(self) -> tuple[Change, ...]:
-        """Prepare the mounts in the order of the study file.
+    def prepare_mounts(self, folder: Path, on_progress: LineHandler) -> Iterator[Change]:
+        """Yield what mounts, in the order of the study file.
 
         TargetError for a directory that is not empty or a missing program; ClusterError for a
         NameNode that does not answer.
         """
-        return tuple(map(_prepare_mount, self.target.mounts.values()))
+        for request in self.target.mounts.values():
+            yield from _prepare_mount(request, folder, on_progress)
 
     def creates(self, factor: Factor, reach: Reach) -> bool:
         points = [mount.point for mount in self.target.mounts.values()]
@@ -58,12 +63,14 @@ class DirectoriesDriver(TargetDriver[DirectoriesTarget]):
         return None if self.target.mounts else super().offered_levels(factors)
 
 
-def _prepare_mount(request: MountRequest) -> Change:
-    options = request.options or ""
-    if request.kind is None:
-        return TemporaryMount.prepare(request.point, request.source, request.type or "", options)
-    prepared: Change = plugins.load(request.kind.prepare)(request.point, request.source, options)
-    return prepared
+def _prepare_mount(
+    request: MountRequest, folder: Path, on_progress: LineHandler
+) -> Iterator[Change]:
+    if request.kind is not None:
+        yield from plugins.load(request.kind.prepare)(request, folder, on_progress)
+        return
+    point, type_, options = request.point, request.type or "", request.options or ""
+    yield TemporaryMount.prepare(point, request.source, type_, options)
 
 
 class DirectoryDriver(TargetDriver[DirectoryTarget]):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,6 +12,7 @@ from typing import Any, Generic, TypeVar
 from iostudy import plugins
 from iostudy.errors import IostudyError, TargetError
 from iostudy.host import stack
+from iostudy.line_handler import LineHandler
 from iostudy.node.conditions import Permission
 from iostudy.node.free_space import FreeSpace
 from iostudy.node.level_warnings import find_level_warnings
@@ -65,8 +66,12 @@ class TargetDriver(ABC, Generic[T]):
             WorkFolder.prepare(path)
         return None
 
-    def prepare_mounts(self) -> tuple[Change, ...]:
-        """Prepare what the study mounts; TargetError or ClusterError if that cannot be mounted."""
+    def prepare_mounts(self, folder: Path, on_progress: LineHandler) -> Iterable[Change]:
+        """Yield what mounts for the study; each is applied before the next is prepared.
+
+        TargetError or ClusterError if something cannot be mounted.
+        """
+        del folder, on_progress
         return ()
 
     def creates(self, factor: Factor, reach: Reach) -> bool:

@@ -21,7 +21,7 @@ from pathlib import Path
 from iostudy.errors import RestoreError, TargetError
 from iostudy.host.mounts import Mount, find_mounts_at, parse_mount_id
 from iostudy.safe_path import open_directory
-from iostudy.settings.mount_options import ON, split_option
+from iostudy.settings.mount_options import MOUNT_POINTS, ON, split_option
 
 _MS_REMOUNT = 32
 _MS_BIND = 4096
@@ -241,7 +241,12 @@ def _warnings(log: int) -> str:
 
 
 def require_empty(point: Path) -> Path:
-    """Return the path without links; TargetError unless it is an empty, unmounted directory."""
+    """Return the path without links; TargetError unless it is an empty, unmounted directory.
+
+    A point in `MOUNT_POINTS` may be missing: `make_point` makes it.
+    """
+    if point.parent == MOUNT_POINTS and not point.exists():
+        return point
     try:
         real = point.resolve(strict=True)
         found = "files are in it" if any(real.iterdir()) else ""
@@ -260,10 +265,18 @@ def require_empty(point: Path) -> Path:
     return real
 
 
+def make_point(point: Path) -> None:
+    """Make a directory of `MOUNT_POINTS`, which only root enters; any other is there already."""
+    if point.parent == MOUNT_POINTS:
+        MOUNT_POINTS.mkdir(mode=0o700, parents=True, exist_ok=True)
+        point.mkdir(mode=0o700, exist_ok=True)
+
+
 def unmount_all(point: Path, source: str, is_own: Callable[[Mount], bool]) -> bool:
     """Unmount the own mounts of a point, also while files are open; return whether there was one.
 
-    RestoreError if another mount lies over them, or the kernel refuses.
+    A directory of `MOUNT_POINTS` is removed. RestoreError if another mount lies over them, or the
+    kernel refuses.
     """
     was_there = False
     while any(map(is_own, found := find_mounts_at(point))):
@@ -280,4 +293,7 @@ def unmount_all(point: Path, source: str, is_own: Callable[[Mount], bool]) -> bo
                 where=str(point),
                 remedy="see `findmnt`; `iostudy restore` tries again",
             ) from error
+    if point.parent == MOUNT_POINTS:
+        with suppress(OSError):  # it is gone, or holds what is not of the study
+            point.rmdir()
     return was_there

@@ -10,6 +10,7 @@ from typing import Annotated, Any, ClassVar, Self
 from pydantic import PlainValidator, TypeAdapter
 
 from iostudy.plugins import Ref
+from iostudy.settings.mount_options import MOUNT_POINTS
 from iostudy.study.names import find_duplicates
 from iostudy.study.targets.target import MountRequest, Target, short_path
 from iostudy.workloads.option_text import format_flow
@@ -39,7 +40,11 @@ class DirectoriesTarget(Target):
     @classmethod
     def from_places(cls, places: Mapping[str, Path | MountRequest]) -> Self:
         """Build it from directories and file systems to mount, by names."""
-        mounts = {name: own for name, own in places.items() if isinstance(own, MountRequest)}
+        mounts = {
+            name: replace(own, point=MOUNT_POINTS / name) if own.point == MOUNT_POINTS else own
+            for name, own in places.items()
+            if isinstance(own, MountRequest)
+        }
         paths = {name: own for name, own in places.items() if isinstance(own, Path)}
         points = {name: own.point for name, own in mounts.items()}
         return cls({name: (paths | points)[name] for name in places}, mounts)
@@ -85,7 +90,7 @@ def _parse_place(value: Any) -> Path | MountRequest:
     if isinstance(value, Mapping):
         return _MOUNT_REQUEST.validate_python(value)
     if not isinstance(value, str):
-        raise ValueError("write a directory, or {mount: filer:/export, at: /mnt/nfs}")
+        raise ValueError("write a directory, or {mount: filer:/export, type: nfs4}")
     return short_path(Path(value))
 
 

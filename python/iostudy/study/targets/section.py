@@ -39,12 +39,12 @@ class TargetSection(StudySection):
     directories: (
         Annotated[
             Mapping[Name, ComparedPlace],
-            Field(min_length=2, max_length=MAX_DIRECTORIES),
+            Field(min_length=1, max_length=MAX_DIRECTORIES),
         ]
         | None
     ) = None
-    """directories on mounts to compare, by names of your own, which target.directory varies;
-    {mount: filer:/export, at: /mnt/nfs} is mounted for the study"""
+    """directories on mounts, by names of your own; target.directory varies several;
+    {mount: filer:/export, type: nfs4} is mounted for the study"""
 
     def target(self) -> Target:
         """The target; ValueError unless exactly one is given."""

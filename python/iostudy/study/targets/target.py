@@ -16,7 +16,7 @@ from pydantic import AfterValidator, BeforeValidator, Field
 from iostudy import plugins, units
 from iostudy.core import registered
 from iostudy.plugins import Ref
-from iostudy.settings.mount_options import find_unprotected
+from iostudy.settings.mount_options import MOUNT_POINTS, find_unprotected
 from iostudy.settings.scratch.filesystem import FILESYSTEMS
 from iostudy.settings.scratch.volume.layout import VolumeLayout
 from iostudy.study.fields import STRICT_KEYS, one_of
@@ -248,8 +248,8 @@ class MountKind:
     """Mounts of a plugin, which are of a source that begins with what the plugin registers.
 
     - ``check``: a function of source and options; ValueError says what is wrong with them
-    - ``prepare``: reference of a function of mount point, source and options that returns the
-      change to apply
+    - ``prepare``: reference of a function of `MountRequest`, output folder and a receiver of
+      progress; it yields the changes, each of which is applied before the next is prepared
     """
 
     check: Callable[[str, str], None]
@@ -264,8 +264,11 @@ class MountRequest:
 
     source: Annotated[str, AfterValidator(_word), Field(validation_alias="mount")]
     """what is mounted, such as filer:/export or hdfs://namenode:8020/bench"""
-    point: Annotated[DirectoryPath, AfterValidator(_absolute), Field(validation_alias="at")]
-    """an empty directory to mount it on, in a folder that only root can enter (but for HDFS)"""
+    point: Annotated[DirectoryPath, AfterValidator(_absolute), Field(validation_alias="at")] = (
+        MOUNT_POINTS
+    )
+    """an empty directory to mount it on, in a folder that only root can enter (but for HDFS);
+    without it, one of its name in /run/iostudy/mounts"""
     type: Annotated[str, AfterValidator(_filesystem_type)] | None = None
     """type of the file system for mount(8), such as nfs4 or fuse.sshfs"""
     options: Annotated[str, AfterValidator(_word)] | None = None
@@ -275,7 +278,7 @@ class MountRequest:
     def __post_init__(self) -> None:
         if self.kind is None:
             install = plugins.find_missing(self.source)
-            if install and "://" in self.source:
+            if install and self.type is None:
                 raise ValueError(f"the plugin of this mount is not installed; {install}")
             for option in _NOT_OWN.intersection((self.options or "").split(",")):
                 raise ValueError(f"the option {option} does not make a mount of the study")

@@ -5,14 +5,18 @@ from __future__ import annotations
 import json
 import os
 import signal
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from iostudy.host.mounts import find_mounts_at
+from iostudy.settings.mount_options import MOUNT_POINTS
+from iostudy_hadoop.software.artifacts import Distribution
 from tests.cli.program import Program
 from tests.plugins.hadoop import webhdfs
 from tests.plugins.hadoop.mount.conftest import Mounts, statistics
+from tests.watchdogs import kill_watchdogs
 
 pytestmark = [pytest.mark.slow, pytest.mark.root, pytest.mark.process]
 
@@ -155,3 +159,47 @@ decide: {{margin: 5%, risk: 5%, blocks: [3, 3]}}
     assert {each["storage"] for each in directories} == {"network"}
     assert len({each["source"] for each in directories}) == 1
     assert not [name for name in webhdfs.names(mounts.cluster, "/") if "iostudy" in name]
+
+
+OWN = """\
+question: Which read buffer?
+target: {directories: {hdfs: {mount: local-hdfs, options: replication=2}}}
+factors: {mount.hdfs.rdbuffer: [10MiB, 64KiB]}
+workloads:
+  - events: {jobs: 2, events: EVENTS, compute: 1ms}
+decide: {margin: 5%, risk: 5%, blocks: [3, 3]}
+"""
+OWN_POINT = MOUNT_POINTS / "hdfs"
+
+
+@pytest.fixture
+def program(distribution: Distribution, tmp_path: Path) -> Iterator[Program]:
+    program = Program(tmp_path)
+    yield program
+    program.end()
+    assert program.residue() == []
+    assert not OWN_POINT.exists()
+
+
+def test_a_study_starts_an_hdfs_and_mounts_it(program: Program) -> None:
+    program.write(OWN.replace("EVENTS", "3"))
+    done = program.run_study()
+    assert done.returncode == 0, done.stderr
+    report = json.loads((program.out / "report.json").read_text())
+    assert [each["storage"] for each in report["directories"]] == ["network"]
+    buffers = {each["settings"][f"mount.hdfs.rdbuffer@{OWN_POINT}"] for each in report["trials"]}
+    assert buffers == {"10485760", "65536"}
+
+
+def test_a_killed_study_leaves_no_hdfs(program: Program) -> None:
+    program.write(OWN.replace("EVENTS", "3000"))
+    running = program.start_study()
+    program.wait_for_trials(running, 1)
+    assert find_mounts_at(OWN_POINT)
+    kill_watchdogs(program.env["IOSTUDY_STATE_DIR"])
+    with running:  # the server of the mount keeps its stderr open
+        running.kill()
+    restored = program("restore")
+    assert restored.returncode == 0, restored.stderr
+    assert not OWN_POINT.exists()
+    assert not list(program.out.glob("iostudy-hadoop-*"))
