@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 from enum import StrEnum
-from typing import Self
+from typing import Annotated, Self
 
-from pydantic import BaseModel, ConfigDict, FiniteFloat
+from pydantic import BaseModel, BeforeValidator, ConfigDict, FiniteFloat
 
 from iostudy.analysis.verdict import Verdict
 
@@ -21,8 +21,8 @@ class Value(BaseModel):
     @classmethod
     def copy_from(cls, source: object, **more: object) -> Self:
         """Return the value with the fields that ``source`` has by the same names, and ``more``."""
-        own = {name: getattr(source, name) for name in cls.model_fields if hasattr(source, name)}
-        return cls.model_validate({**own, **more}, from_attributes=True)
+        fields = {name: getattr(source, name) for name in cls.model_fields if hasattr(source, name)}
+        return cls.model_validate({**fields, **more}, from_attributes=True)
 
 
 class OnWorkload(Value):
@@ -39,11 +39,8 @@ class UnderConfiguration(Value):
     """Label of the configuration."""
 
 
-class OfConfiguration(OnWorkload):
+class OfConfiguration(UnderConfiguration, OnWorkload):
     """A value about one configuration on one workload."""
-
-    configuration: str
-    """Label of the configuration."""
 
 
 class Span(Value):
@@ -64,6 +61,16 @@ def build_span(interval: tuple[float, float] | None) -> Span | None:
     """Return an interval with known ends, else None."""
     low, high = map(finite, interval or (None, None))
     return None if low is None or high is None else Span(low=low, high=high)
+
+
+def _read_interval(interval: object) -> object:
+    return build_span(interval) if isinstance(interval, tuple) else interval
+
+
+Known = Annotated[FiniteFloat | None, BeforeValidator(finite)]
+"""A number; ``copy_from`` makes null of one that is not finite."""
+Interval = Annotated[Span | None, BeforeValidator(_read_interval)]
+"""An interval; ``copy_from`` takes both ends, too, and makes null of unknown ones."""
 
 
 class EffectReport(OnWorkload):

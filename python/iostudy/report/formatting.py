@@ -40,6 +40,12 @@ def format_figure(value: float | None) -> str:
     return UNKNOWN if value is None else format_significant(value)
 
 
+def format_mean(value: float | None, interval: Span | None) -> str:
+    """A figure with its interval, if it has one: ``512 [498, 526]``."""
+    ends = f" [{format_figure(interval.low)}, {format_figure(interval.high)}]" if interval else ""
+    return format_figure(value) + ends
+
+
 def format_signed_change(fraction: float | None) -> str:
     """A change: ``-12.0 %``; above 100 % the ratio: ``30.0 x``."""
     return UNKNOWN if fraction is None else format_relative_change(fraction)

@@ -64,11 +64,8 @@ class TextTable:
             collapse_padding=True,
         )
         for place in places:
-            is_number, least, head = (
-                self.is_number(place),
-                self._least_width(place),
-                self.heads[place],
-            )
+            is_number, least = self.is_number(place), self._least_width(place)
+            head = self.heads[place]
             if is_number:
                 head = textwrap.fill(head, max(1, least), break_long_words=False)
             table.add_column(
@@ -152,10 +149,10 @@ class Section:
 
     name: str
     title: str
-    notes: tuple[str, ...] = ()
-    leading_tables: tuple[TextTable, ...] = ()
-    tables: tuple[TextTable, ...] = ()
-    folded: tuple[TextTable, ...] = ()
+    notes: Sequence[str] = ()
+    leading_tables: Sequence[TextTable] = ()
+    tables: Sequence[TextTable] = ()
+    folded: Sequence[TextTable] = ()
     draw: Callable[[], Iterable[Chart]] = tuple
 
     @property
@@ -178,6 +175,6 @@ class Document:
     """A document other than a report: notes first, then sections."""
 
     title: str
-    notes: tuple[str, ...]
-    sections: tuple[Section, ...]
+    notes: Sequence[str]
+    sections: Sequence[Section]
     listing: Listing | None = None

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import PurePath
+from typing import NamedTuple
 
 from pydantic import JsonValue
 
@@ -166,8 +167,7 @@ _DISK_NUMBERS = ("number", "diskseq")
 """Assigned at each start or attachment, so they do not identify a device."""
 
 
-@dataclass(frozen=True)
-class Difference:
+class Difference(NamedTuple):
     """A way into the circumstances, and what is there; None where one has nothing there."""
 
     way: KeyPath
@@ -188,8 +188,8 @@ def find_differences(first: Circumstances, second: Circumstances) -> tuple[Diffe
 
     sides = [dict(_leaves((), _comparable(each))) for each in (first, second)]
     ways = dict.fromkeys(way for side in sides for way in side)
-    found = [Difference(way, *(side.get(way) for side in sides)) for way in ways]
-    return tuple(sorted((each for each in found if each.first != each.second), key=weigh))
+    pairs = (Difference(way, *(side.get(way) for side in sides)) for way in ways)
+    return tuple(sorted((pair for pair in pairs if pair.first != pair.second), key=weigh))
 
 
 def _leaves(way: KeyPath, value: JsonValue) -> Iterator[tuple[KeyPath, JsonValue]]:

@@ -32,7 +32,7 @@ def test_every_chart_is_written_as_svg_and_png(written: tuple[Report, list[Path]
         "intervals-file-reads.svg",
         "intervals-file-reads.png",
         "run-order-file-reads.svg",
-        "telemetry-file-reads-read-mib-s.png",
+        "telemetry-file-reads-rmib-s-of-the-device.png",
     }
     assert len(paths) == 2 * len(list(name_charts(example)))
     for path in paths:

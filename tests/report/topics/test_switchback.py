@@ -95,7 +95,7 @@ def test_trials_confirm_a_recommendation():
     (confirmed,) = own(found).confirmations
     assert (confirmed.configuration, confirmed.outcome) == ("noop", ConfirmationOutcome.AGREE)
     assert confirmed.difference_interval.low <= confirmed.difference
-    assert "trials and windows agree within the margin" in plain(found)
+    assert "| agrees |" in plain(found)
 
 
 def test_a_disagreement_is_the_first_sentence():

@@ -9,9 +9,9 @@ from tests.report.factory import build_report, renamed, report, rows, study, stu
 def test_telemetry_has_a_chart_for_each_meter_that_moved() -> None:
     made = report()
     write, read = (tuple(build_telemetry_charts(workload, made)) for workload in made.workloads)
-    assert "written, MiB/s" in [drawn.spec["title"] for drawn in write]
-    assert "r_await, ms" in [drawn.spec["title"] for drawn in read]
-    assert "r_await, ms" not in [drawn.spec["title"] for drawn in write]
+    assert "wMiB/s of the device" in [drawn.spec["title"] for drawn in write]
+    assert "r_await, ms of the device" in [drawn.spec["title"] for drawn in read]
+    assert "r_await, ms of the device" not in [drawn.spec["title"] for drawn in write]
 
 
 def test_telemetry_charts_follow_a_disk_that_was_renamed() -> None:

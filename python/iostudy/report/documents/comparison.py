@@ -14,7 +14,15 @@ from iostudy.analysis import unpaired
 from iostudy.analysis.paired import as_fraction
 from iostudy.analysis.rule import Rule
 from iostudy.analysis.verdict import Verdict
-from iostudy.report.base import OnWorkload, Span, UnderConfiguration, Value, build_span, finite
+from iostudy.report.base import (
+    Interval,
+    Known,
+    OnWorkload,
+    Span,
+    UnderConfiguration,
+    Value,
+    build_span,
+)
 from iostudy.report.formatting import (
     UNKNOWN,
     format_change_interval,
@@ -72,7 +80,7 @@ class ConfigurationMean(UnderConfiguration):
 class StudyEffect(Value):
     """The effect of a configuration within one of the two studies."""
 
-    change: FiniteFloat | None
+    change: Known
     """Mean paired change of the figure from the baseline of the study, as a fraction; null if
     unknown."""
     blocks: int
@@ -86,10 +94,10 @@ class EffectDifference(Value):
     """Effect in the first study."""
     second: StudyEffect
     """Effect in the second study."""
-    change: FiniteFloat | None
+    change: Known
     """Change of the figure, relative to the baselines, from the first study to the second, as a
     fraction; null if unknown."""
-    interval: Span | None
+    interval: Interval
     """Confidence interval of that change."""
     verdict: Verdict
     """Verdict on the second study."""
@@ -167,12 +175,12 @@ def build_comparison(
     ``requested`` and the errors are those of `match_studies`.
     """
     sides = (first, second)
-    found = match_studies(first, second, requested)
-    with_effect = [pair for pair in found.configurations if not _missing_effect(pair, sides)]
+    parts = match_studies(first, second, requested)
+    with_effect = [pair for pair in parts.configurations if not _missing_effect(pair, sides)]
     rule = unpaired.combine_rules(
         decision_rule(first.study),
         decision_rule(second.study),
-        comparisons=max(1, len(found.workloads) * len(with_effect)),
+        comparisons=max(1, len(parts.workloads) * len(with_effect)),
     )
     labels = label_folders([first.place, second.place])
     before, after = (side.row.text.splitlines() for side in sides)
@@ -183,18 +191,20 @@ def build_comparison(
         risk=rule.risk,
         compared=tuple(
             _compared(workload, figure, pair, sides, rule)
-            for workload in found.workloads
+            for workload in parts.workloads
             for figure in workload.figures
-            for pair in found.configurations
+            for pair in parts.configurations
         ),
-        left_out=found.left_out,
+        left_out=parts.left_out,
         differences=tuple(
             CircumstanceDifference(
-                name=" ".join(format_fact_name(part, None) for part in each.way),
-                first=None if each.first is None else format_fact(each.first, each.way[-1]),
-                second=None if each.second is None else format_fact(each.second, each.way[-1]),
+                name=" ".join(format_fact_name(part, None) for part in way),
+                first=None if before is None else format_fact(before, way[-1]),
+                second=None if after is None else format_fact(after, way[-1]),
             )
-            for each in find_differences(_circumstances(first), _circumstances(second))
+            for way, before, after in find_differences(
+                _circumstances(first), _circumstances(second)
+            )
         ),
         study_difference="\n".join(
             difflib.unified_diff(before, after, first.place, second.place, lineterm="")
@@ -203,20 +213,16 @@ def build_comparison(
 
 
 def _side(side: RecordedStudy, label: str) -> ComparedStudy:
-    found = compare_configurations(side.study, side.measured)
-    finished = not any(is_undecided(side.study, each) for each in found)
-    if not found:
+    study = side.study
+    results = compare_configurations(study, side.measured)
+    finished = not any(is_undecided(study, result) for result in results)
+    if not results:
         # A single configuration has nothing to decide and runs all its blocks.
-        values = collect_figures(side.study, side.measured)
-        alone = (values.get((w.label, side.study.baseline.label), {}) for w in side.study.workloads)
-        finished = all(len(own) >= side.study.decide.max_blocks for own in alone)
-    return ComparedStudy(
-        place=side.place,
-        label=label,
-        name=side.study.name,
-        question=side.study.question,
-        finished=finished,
-        started_at=side.row.started_at,
+        values = collect_figures(study, side.measured)
+        alone = (values.get((w.label, study.baseline.label), {}) for w in study.workloads)
+        finished = all(len(figures) >= study.decide.max_blocks for figures in alone)
+    return ComparedStudy.copy_from(
+        study, place=side.place, label=label, finished=finished, started_at=side.row.started_at
     )
 
 
@@ -265,37 +271,29 @@ def _missing_effect(pair: tuple[str, str], sides: Sides) -> str:
 def _effect(
     workload: WorkloadRequest, figure: Figure, pair: tuple[str, str], sides: Sides, rule: Rule
 ) -> EffectDifference:
-    higher_is_better = figure.higher_is_better
+    higher = figure.higher_is_better
     ours, theirs = (
         pair_runs(side.study, workload, figure, label, collect_runs(side.study, side.measured))
         for side, label in zip(sides, pair, strict=True)
     )
-    found = unpaired.compare_effects(ours, theirs, higher_is_better=higher_is_better, rule=rule)
+    comparison = unpaired.compare_effects(ours, theirs, higher_is_better=higher, rule=rule)
     first, second = (
-        StudyEffect(
-            change=finite(as_fraction(effect if higher_is_better else -effect)), blocks=blocks
-        )
-        for effect, blocks in zip(found.effects, found.blocks, strict=True)
+        StudyEffect(change=as_fraction(effect if higher else -effect), blocks=blocks)
+        for effect, blocks in zip(comparison.effects, comparison.blocks, strict=True)
     )
-    return EffectDifference(
-        first=first,
-        second=second,
-        change=finite(found.change),
-        interval=build_span(found.change_interval),
-        verdict=found.verdict,
-        by_margin=found.by_margin,
+    return EffectDifference.copy_from(
+        comparison, first=first, second=second, interval=comparison.change_interval
     )
 
 
 def _circumstances(side: RecordedStudy) -> dict[str, JsonValue]:
     """Return the circumstances of the host and of the study."""
     decide = side.study.decide
-    settings: dict[str, dict[str, tuple[str, ...]]] = {}
-    for own in build_configurations(side.study, side.rows):
-        by_name = settings.setdefault(own.label, {})
-        for place, values in own.read_back.items():
-            name = place.partition("@")[0]
-            by_name[name] = tuple(dict.fromkeys((*by_name.get(name, ()), *values)))
+    settings: dict[str, dict[str, dict[str, None]]] = {}
+    for configuration in build_configurations(side.study, side.rows):
+        by_name = settings.setdefault(configuration.label, {})
+        for place, values in configuration.read_back.items():
+            by_name.setdefault(place.partition("@")[0], {}).update(dict.fromkeys(values))
     return {
         **side.row.circumstances,
         "started": format_time(side.row.started_at),
@@ -345,11 +343,12 @@ def build_comparison_document(comparison: StudyComparison) -> Document:
 def _sections(comparison: StudyComparison) -> Iterator[Section]:
     first, second = comparison.first.label, comparison.second.label
     effects, figures = [], []
-    for each in comparison.compared:
-        labels = dict.fromkeys((each.first.configuration, each.second.configuration))
-        guard = f", {each.figure.name}" if each.is_guard else ""
-        names = [("workload", f"{each.workload}{guard}"), ("configuration", " / ".join(labels))]
-        if effect := each.effect:
+    for result in comparison.compared:
+        before, after = result.first, result.second
+        labels = dict.fromkeys((before.configuration, after.configuration))
+        guard = f", {result.figure.name}" if result.is_guard else ""
+        names = [("workload", f"{result.workload}{guard}"), ("configuration", " / ".join(labels))]
+        if effect := result.effect:
             row = [
                 *names,
                 (f"in {first}", format_signed_change(effect.first.change)),
@@ -361,13 +360,13 @@ def _sections(comparison: StudyComparison) -> Iterator[Section]:
             effects.append(row)
         row = [
             *names,
-            ("change", format_change_interval(each.change, each.interval)),
-            (first, f"{format_figure(each.first.value)} {each.figure.unit}"),
-            (second, f"{format_figure(each.second.value)} {each.figure.unit}"),
-            ("trials", f"{each.first.trials} and {each.second.trials}"),
+            ("change", format_change_interval(result.change, result.interval)),
+            (first, f"{format_figure(before.value)} {result.figure.unit}"),
+            (second, f"{format_figure(after.value)} {result.figure.unit}"),
+            ("trials", f"{before.trials} and {after.trials}"),
         ]
         figures.append(row)
-    missing = dict.fromkeys(each.no_effect for each in comparison.compared if not each.effect)
+    missing = dict.fromkeys(result.no_effect for result in comparison.compared if result.no_effect)
     note = f"No verdict is given: {join_words(list(missing))}. {ONE_STUDY_NOTE}" if missing else ""
     if effects:
         margin, risk = format_percent(comparison.margin), format_percent(comparison.risk)
@@ -379,15 +378,15 @@ def _sections(comparison: StudyComparison) -> Iterator[Section]:
             "together."
         )
     yield Section(
-        name="compared",
-        title=f"{second} compared with {first}",
-        notes=(note,),
+        "compared",
+        f"{second} compared with {first}",
+        (note,),
         tables=(make_table(effects, names=2),) if effects else (),
     )
     yield Section(
-        name="figures",
-        title="Figures",
-        notes=(FIGURES_NOTE, "Means are geometric, over all counted trials of a configuration."),
+        "figures",
+        "Figures",
+        (FIGURES_NOTE, "Means are geometric, over all counted trials of a configuration."),
         tables=(make_table(figures, names=2),),
     )
     if comparison.left_out:
@@ -396,15 +395,15 @@ def _sections(comparison: StudyComparison) -> Iterator[Section]:
     if comparison.differences:
         differences = (
             [
-                ("circumstance", own.name),
-                (first, UNKNOWN if own.first is None else own.first),
-                (second, UNKNOWN if own.second is None else own.second),
+                ("circumstance", difference.name),
+                (first, difference.first or UNKNOWN),
+                (second, difference.second or UNKNOWN),
             ]
-            for own in comparison.differences
+            for difference in comparison.differences
         )
         yield Section(
-            name="differences",
-            title="Other differences",
-            notes=("Only differences are listed; a dash means no value.",),
+            "differences",
+            "Other differences",
+            ("Only differences are listed; a dash means no value.",),
             tables=(make_table(differences, names=3),),
         )

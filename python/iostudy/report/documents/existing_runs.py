@@ -12,7 +12,7 @@ from pydantic import Field, FiniteFloat
 from iostudy.analysis.rule import Rule
 from iostudy.analysis.unpaired import compare_samples
 from iostudy.analysis.verdict import Verdict
-from iostudy.report.base import Span, Value, build_span, finite
+from iostudy.report.base import Interval, Known, Value
 from iostudy.report.formatting import format_change_interval, format_count, format_figure
 from iostudy.report.section import Document, Section, make_table
 from iostudy.units import format_percent
@@ -45,9 +45,9 @@ class FigureComparison(Value):
     """Mean of the first set."""
     second: RunsMean
     """Mean of the second set."""
-    change: FiniteFloat | None
+    change: Known
     """Change of the figure, as a fraction; null if unknown."""
-    interval: Span | None
+    interval: Interval
     """Confidence interval of the change; null with fewer than two runs of either set."""
     verdict: Verdict
     """Verdict on the second set."""
@@ -96,22 +96,22 @@ def build_runs_comparison(
     rule = Rule(margin, risk, _FEWEST, _FEWEST, comparisons=len(figures))
     compared = []
     for runs in figures:
-        figure, sides = runs.figure, [np.log(np.asarray(own)) for own in (runs.first, runs.second)]
-        found = compare_samples(*sides, higher_is_better=figure.higher_is_better, rule=rule)
+        sides = [np.log(np.asarray(values)) for values in (runs.first, runs.second)]
         first, second = (
             RunsMean(value=float(np.exp(logs.mean())) if len(logs) else None, runs=len(logs))
             for logs in sides
         )
-        comparison = FigureComparison(
-            figure=figure,
+        comparison = compare_samples(
+            *sides, higher_is_better=runs.figure.higher_is_better, rule=rule
+        )
+        report = FigureComparison.copy_from(
+            comparison,
+            figure=runs.figure,
             first=first,
             second=second,
-            change=finite(found.change),
-            interval=build_span(found.change_interval),
-            verdict=found.verdict,
-            by_margin=found.by_margin,
+            interval=comparison.change_interval,
         )
-        compared.append(comparison)
+        compared.append(report)
     return RunsComparison(
         first=places[0],
         second=places[1],

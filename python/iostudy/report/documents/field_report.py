@@ -7,19 +7,17 @@ from dataclasses import dataclass
 
 from iostudy.report.base import OfConfiguration
 from iostudy.report.formatting import format_count, format_figure
-from iostudy.report.section import Document, Section, TextTable, make_table
+from iostudy.report.section import Document, Section
 from iostudy.report.topics.bottlenecks import describe_limits
 from iostudy.report.topics.reference import (
     PUBLISHED_NOTE,
+    PublishedFigureReport,
     build_publication,
-    format_own_change,
-    format_own_value,
-    format_published_change,
-    format_published_value,
+    tabulate_figures,
 )
 from iostudy.report.topics.verdicts import (
+    build_verdict_table,
     format_change,
-    format_value,
     format_verdict,
     list_verdicts,
 )
@@ -108,7 +106,11 @@ def build_field_report(name: str, items: Sequence[RepeatedItem]) -> Document:
     """Build the document: items, published figures with own ones, and all own verdicts."""
     published = build_publication(name)
     reports = {own.report.name: own.report for own in items if own.report is not None}
-    verdicts = tuple(_list_verdicts(report) for report in reports.values())
+    verdicts = [
+        build_verdict_table(table, report.noun)
+        for report in reports.values()
+        for table in list_verdicts(report.workloads)
+    ]
     return Document(
         title=f"{name}: {published.title}",
         notes=(
@@ -138,53 +140,20 @@ def _describe_items(items: Sequence[RepeatedItem]) -> Iterator[str]:
 
 def _compare_figures(name: str, reports: Iterable[Report]) -> Section:
     """The published figures that a study has too, with its own, and the number of the others."""
-    own = [
-        (report.name, figure)
-        for report in reports
-        if report.reference is not None
-        for figure in report.reference.figures
-        if figure.own is not None
-    ]
-    rows = (
-        {
-            "figure": f"{figure.figure} of {figure.workload}",
-            "configuration": figure.called,
-            "published": _append(
-                format_published_value(figure),
-                format_published_change(figure) if figure.change is not None else "",
-            ),
-            "own": _append(
-                format_own_value(figure),
-                (format_own_change(figure) if figure.own and figure.own.change is not None else ""),
-            ),
-            "study": study,
-        }
-        for study, figure in own
-    )
-    table = make_table(rows, names=2, words=3)
-    measured = {(f.workload, f.configuration, f.figure, f.load) for _, f in own}
+    own: dict[str, list[PublishedFigureReport]] = {}
+    for report in reports:
+        for figure in report.reference.figures if report.reference else ():
+            if figure.own is not None:
+                own.setdefault(f"{report.name}: {figure.workload}", []).append(figure)
+    tables = [tabulate_figures(figures, title) for title, figures in own.items()]
+    measured = {
+        (figure.workload, figure.configuration, figure.figure, figure.load)
+        for figures in own.values()
+        for figure in figures
+    }
     others = len(build_publication(name).figures) - len(measured)
     note = (
         f"{format_count(others, 'published figure')} without an own one at this size: "
         f"`iostudy report --reference {name}` prints them."
     )
-    return Section("figures", "Figures", (note,) if others else (), tables=(table,) if own else ())
-
-
-def _append(value: str, change: str) -> str:
-    return f"{value}, {change}" if change else value
-
-
-def _list_verdicts(report: Report) -> TextTable:
-    rows = (
-        {
-            "workload": table.name,
-            "configuration": result.configuration,
-            "value": f"{format_value(result)} {table.figure.unit}",
-            "change": format_change(result),
-            "verdict": format_verdict(result),
-        }
-        for table in list_verdicts(report.workloads)
-        for result in table.results
-    )
-    return make_table(rows, report.name, names=2, words=1)
+    return Section("figures", "Figures", (note,) if others else (), tables=tables)

@@ -12,7 +12,7 @@ from pydantic import Field, FiniteFloat
 from iostudy.analysis.noise import estimate_power, minimum_detectable_effect, pool_noise
 from iostudy.analysis.verdict import Verdict
 from iostudy.ledger.rows import TrialRow
-from iostudy.report.base import Span, Value, build_span, finite
+from iostudy.report.base import Interval, Span, Value, build_span, finite
 from iostudy.report.formatting import UNKNOWN, format_change_interval, format_count, join_words
 from iostudy.report.section import TextTable, make_table
 from iostudy.report.topics.noise import (
@@ -42,7 +42,7 @@ class AaResult(Value):
 
     change: FiniteFloat
     """Observed change, as a fraction."""
-    interval: Span | None
+    interval: Interval
     """Its confidence interval; null if unknown."""
     verdict: Verdict
     """Better or worse is a false winner."""
@@ -201,11 +201,7 @@ def _workload(
         label=result.workload,
         figure=result.figure,
         noise=build_power_estimate(known, lambda count: count * block_seconds),
-        same=AaResult(
-            change=comparison.change,
-            interval=build_span(comparison.change_interval),
-            verdict=comparison.verdict,
-        ),
+        same=AaResult.copy_from(comparison, interval=comparison.change_interval),
         trial_seconds=trial_seconds,
         block_seconds=block_seconds,
         budget_reachable=finite(within[0]) if within else None,

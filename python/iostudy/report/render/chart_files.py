@@ -39,11 +39,12 @@ def name_charts(report: Report) -> Iterator[tuple[str, Chart]]:
     every = [(own.name, c) for own in registry.build_summary_sections(report) for c in own.charts]
     for workload in report.workloads:
         interval = build_interval_chart(workload, report)
-        alone = ("intervals", interval), ("run order", build_run_order_chart(workload, report))
-        drawn = [(name, chart) for name, chart in alone if chart is not None]
+        run_order = build_run_order_chart(workload, report)
+        alone = ("intervals", interval), ("run order", run_order)
+        every += [(f"{name} {workload.label}", chart) for name, chart in alone if chart]
         for section in registry.build_workload_sections(workload, report):
-            drawn += ((chart.name or section.name, chart) for chart in section.charts)
-        every += ((f"{name} {workload.label}", chart) for name, chart in drawn)
+            charts = ((chart.name or section.name, chart) for chart in section.charts)
+            every += ((f"{name} {workload.label}", chart) for name, chart in charts)
     taken: dict[str, int] = {}
     for wanted, chart in every:
         title = chart.spec.get("title", "")

@@ -28,7 +28,6 @@ from iostudy.report.formatting import (
     format_time,
     name_configuration,
 )
-from iostudy.report.render import json_
 from iostudy.report.section import Chart, Document, Section
 from iostudy.report.topics import registry
 from iostudy.report.topics.intervals import build_forest_plot
@@ -62,40 +61,31 @@ class LegendEntry:
 
 def read_legend(spec: Spec) -> tuple[LegendEntry, ...]:
     """Return the entries of the legends of a Vega-Lite specification, merged by label."""
-    scales: dict[str, Mapping[str, Any]] = {}
-    for layer in spec["layer"]:
-        for channel in _CHANNELS:
-            own = layer["encoding"].get(channel, {})
-            if own.get("legend"):
-                scales[channel] = own["scale"]
+    channels = [
+        (name, layer["encoding"].get(name, {})) for layer in spec["layer"] for name in _CHANNELS
+    ]
+    scales = {name: channel["scale"] for name, channel in channels if channel.get("legend")}
     if not scales:
         return ()
-    ranges = {channel: scale["range"] for channel, scale in scales.items()}
+    labels = scales["color"]["domain"]
+    colours, shapes, dashes = (
+        scales[name]["range"] if name in scales else [""] * len(labels) for name in _CHANNELS
+    )
     return tuple(
-        LegendEntry(
-            label=label,
-            colour=ranges["color"][place],
-            glyph=GLYPHS.get(ranges["shape"][place], "") if "shape" in ranges else "",
-            dashes=" ".join(map(str, ranges["strokeDash"][place]))
-            if "strokeDash" in ranges
-            else "",
-        )
-        for place, label in enumerate(scales["color"]["domain"])
+        LegendEntry(label, colour, GLYPHS.get(shape, ""), " ".join(map(str, dash)))
+        for label, colour, shape, dash in zip(labels, colours, shapes, dashes, strict=True)
     )
 
 
 def remove_legends(spec: Spec) -> Spec:
     """Return the specification without drawn legends; its data are shared, not copied."""
+
+    def remove(name: str, channel: Any) -> Any:
+        has_legend = name in _CHANNELS and "legend" in channel
+        return {**channel, "legend": None} if has_legend else channel
+
     layers = [
-        {
-            **layer,
-            "encoding": {
-                name: {**channel, "legend": None}
-                if name in _CHANNELS and "legend" in channel
-                else channel
-                for name, channel in layer["encoding"].items()
-            },
-        }
+        {**layer, "encoding": {name: remove(name, own) for name, own in layer["encoding"].items()}}
         for layer in spec["layer"]
     ]
     return {**spec, "layer": layers}
@@ -212,7 +202,7 @@ def render(report: Report) -> str:
         summary_sections=summary,
         closing_sections=closing,
         workloads=workloads,
-        data=Markup(compress_text(json_.render_compact(report))),
+        data=Markup(compress_text(report.model_dump_json())),
     )
 
 

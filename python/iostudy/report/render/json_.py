@@ -15,11 +15,6 @@ def render(value: Value) -> str:
     return value.model_dump_json(indent=2) + "\n"
 
 
-def render_compact(value: Value) -> str:
-    """The same values without the spaces that people read by."""
-    return value.model_dump_json()
-
-
 def build_schema(of: type[Value] | None = None) -> dict[str, Any]:
     """The JSON Schema (2020-12) of a document, by default of report.json.
 

@@ -66,16 +66,17 @@ class BlockLatencyReport(OfConfiguration):
 def build_block_latency(study: Study, rows: Sequence[TrialRow]) -> tuple[BlockLatencyReport, ...]:
     """One for each workload and configuration with a traced trial that counts."""
     tested = find_tested_device(rows)
-    found = []
-    for (workload, configuration), own in group_counted_trials(study, rows).items():
+    reports = []
+    for (workload, configuration), trials in group_counted_trials(study, rows).items():
         traced = [
-            (row, row.summary.requests) for row in own if row.summary and row.summary.requests
+            (row.device, row.summary.requests)
+            for row in trials
+            if row.summary and row.summary.requests
+        ]
+        by_device = [
+            rename_tested_device(requests.devices, device, tested) for device, requests in traced
         ]
         if traced:
-            by_device = [
-                rename_tested_device(requests.devices, row.device, tested)
-                for row, requests in traced
-            ]
             report = BlockLatencyReport(
                 workload=workload,
                 configuration=configuration,
@@ -85,8 +86,8 @@ def build_block_latency(study: Study, rows: Sequence[TrialRow]) -> tuple[BlockLa
                 unmatched_events=sum(requests.unmatched for _, requests in traced),
                 requests=tuple(_pool_requests(by_device)),
             )
-            found.append(report)
-    return tuple(found)
+            reports.append(report)
+    return tuple(reports)
 
 
 def _pool_requests(
@@ -94,19 +95,19 @@ def _pool_requests(
 ) -> Iterator[PooledRequests]:
     """Yield the requests of all trials by device and operation: histograms add, means by counts."""
     for device in dict.fromkeys(name for trial in trials for name in trial):
-        here = [trial[device] for trial in trials if device in trial]
-        for operation in dict.fromkeys(name for trial in here for name in trial):
-            each = [trial[operation] for trial in here if operation in trial]
-            histogram = pool_histograms(own.latencies_us for own in each)
-            count = sum(own.count for own in each)
+        of_device = [trial[device] for trial in trials if device in trial]
+        for operation in dict.fromkeys(name for trial in of_device for name in trial):
+            measured = [trial[operation] for trial in of_device if operation in trial]
+            histogram = pool_histograms(requests.latencies_us for requests in measured)
+            count = sum(requests.count for requests in measured)
             upper_us, counts = zip(*histogram, strict=True)
             yield PooledRequests(
                 device=device,
                 operation=operation,
-                trials=len(each),
+                trials=len(measured),
                 count=count,
-                mean_us=math.fsum(own.count * own.mean_us for own in each) / count,
-                percentiles_us=percentiles_us(histogram, max(own.max_us for own in each)),
+                mean_us=math.fsum(own.count * own.mean_us for own in measured) / count,
+                percentiles_us=percentiles_us(histogram, max(own.max_us for own in measured)),
                 upper_us=upper_us,
                 counts=counts,
             )
@@ -125,35 +126,31 @@ def build_block_latency_sections(workload: WorkloadReport, report: Report) -> It
     traced = [own for own in report.block_requests if own.workload == workload.label]
     if not traced:
         return
-    every = [(own.configuration, latency) for own in traced for latency in own.requests]
-    kinds = dict.fromkeys((latency.device, latency.operation) for _, latency in every)
+    pooled = [(latency.configuration, own) for latency in traced for own in latency.requests]
+    # The device under test is first, and configurations are next to each other.
+    kinds = list(dict.fromkeys((requests.device, requests.operation) for _, requests in pooled))
+    kinds.sort(key=lambda kind: kind[0] != report.device)
+    pooled.sort(key=lambda pair: kinds.index((pair[1].device, pair[1].operation)))
     rows = [
         {
-            "device": device,
-            "operation": operation,
+            "device": requests.device,
+            "operation": requests.operation,
             report.noun: configuration,
-            "mean": format_figure(own.mean_us),
-            **{name: format_figure(us) for name, us in own.percentiles_us.items()},
-            "count": own.count,
+            "mean": format_figure(requests.mean_us),
+            **{name: format_figure(us) for name, us in requests.percentiles_us.items()},
+            "count": requests.count,
         }
-        # The device under test is first, and configurations are next to each other.
-        for device, operation in sorted(kinds, key=lambda kind: kind[0] != report.device)
-        for configuration, own in every
-        if (own.device, own.operation) == (device, operation)
+        for configuration, requests in pooled
     ]
     notes = [_KNOWN]
-    for own in traced:
-        if own.lost_events:
-            share = format_percent(own.lost_events / (own.events + own.lost_events))
-            notes.append(
-                f"{own.configuration}: {own.lost_events} events ({share}) were lost in a full "
-                "buffer: their requests are missing."
-            )
+    notes += (
+        f"{latency.configuration}: {lost} events "
+        f"({format_percent(lost / (latency.events + lost))}) were lost in a full buffer: their "
+        "requests are missing."
+        for latency in traced
+        if (lost := latency.lost_events)
+    )
     if not rows:
         notes.append("No request was traced on the devices of the target.")
-    yield Section(
-        name="requests",
-        title="Block request latency",
-        notes=tuple(notes),
-        tables=(make_table(rows, names=3),) if rows else (),
-    )
+    tables = [make_table(rows, names=3)] if rows else []
+    yield Section("requests", "Block request latency", notes, tables=tables)

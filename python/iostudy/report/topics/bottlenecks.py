@@ -250,9 +250,9 @@ def build_bottleneck_sections(workload: WorkloadReport, report: Report) -> Itera
     )
     table = make_table(rows, words=3)
     yield Section(
-        name="limits",
-        title="Bottlenecks",
-        notes=tuple(notes),
+        "limits",
+        "Bottlenecks",
+        notes,
         leading_tables=(table,),
         draw=lambda: build_timeline_charts(workload, report),
     )

@@ -173,9 +173,9 @@ def build_covariates_section(report: Report) -> Section | None:
     table = make_table(rows, names=2)
     long = len(table.rows) > _MOST_ROWS
     return Section(
-        name="covariates",
-        title="Covariates",
-        notes=(_OF_WINDOWS if report.switchback else _OF_TRIALS, *_findings(report)),
+        "covariates",
+        "Covariates",
+        (_OF_WINDOWS if report.switchback else _OF_TRIALS, *_findings(report)),
         tables=() if long else (table,),
         folded=(table,) if long else (),
     )

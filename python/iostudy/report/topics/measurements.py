@@ -103,7 +103,7 @@ class PartsReport(Value):
 
 T = TypeVar("T")
 
-OPERATION, FILE_SIZE, RECORD_SIZE = LABELS = ("operation", "file_size", "record_size")
+LABELS = ("operation", "file_size", "record_size")
 """The labels of a part that is a cell, in any order."""
 
 CORNER = "file \\ record"
@@ -116,24 +116,12 @@ class Matrix(Generic[T]):
     operation: str
     cells: Mapping[tuple[str, str], T]
 
-    @property
-    def file_sizes(self) -> tuple[str, ...]:
-        """The rows, as they first came."""
-        return tuple(dict.fromkeys(file_size for file_size, _ in self.cells))
-
-    @property
-    def record_sizes(self) -> tuple[str, ...]:
-        """The columns, as they first came."""
-        return tuple(dict.fromkeys(record_size for _, record_size in self.cells))
-
     def table(self, show: Callable[[T], str]) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
-        """Heads and rows of text; a cell that is missing is empty."""
-        texts = {place: show(cell) for place, cell in self.cells.items()}
-        rows = [
-            (row, *(texts.get((row, column), "") for column in self.record_sizes))
-            for row in self.file_sizes
-        ]
-        return (CORNER, *self.record_sizes), rows
+        """Heads and rows of text, in the order of the cells; a cell that is missing is empty."""
+        files, records = (tuple(dict.fromkeys(sizes)) for sizes in zip(*self.cells, strict=True))
+        texts = {sizes: show(cell) for sizes, cell in self.cells.items()}
+        rows = [(file, *(texts.get((file, record), "") for record in records)) for file in files]
+        return (CORNER, *records), rows
 
 
 def build_matrices(parts: Iterable[tuple[Mapping[str, str], T]]) -> tuple[Matrix[T], ...]:
@@ -142,9 +130,9 @@ def build_matrices(parts: Iterable[tuple[Mapping[str, str], T]]) -> tuple[Matrix
     for labels, value in parts:
         if set(labels) != set(LABELS):
             return ()
-        own = cells.setdefault(labels[OPERATION], {})
-        own[labels[FILE_SIZE], labels[RECORD_SIZE]] = value
-    return tuple(Matrix(operation, own) for operation, own in cells.items())
+        operation, file_size, record_size = (labels[name] for name in LABELS)
+        cells.setdefault(operation, {})[file_size, record_size] = value
+    return tuple(map(Matrix, cells, cells.values()))
 
 
 Labels = tuple[tuple[str, str], ...]
@@ -179,20 +167,17 @@ def build_measurements(
 def _means(
     figure: str, counted: Mapping[str, Iterable[MeasuredRow]], rule: Rule
 ) -> Iterator[FigureMean]:
-    values = {
-        label: {
-            row.block: row.figures[figure] for row in rows if row.figures and figure in row.figures
-        }
-        for label, rows in counted.items()
-    }
-    baseline = next(iter(values))
-    for label, own in values.items():
-        found = compare_means(values[baseline], own, rule)
+    values = [
+        {row.block: row.figures[figure] for row in rows if row.figures and figure in row.figures}
+        for rows in counted.values()
+    ]
+    for label, figures in zip(counted, values, strict=True):
+        means = compare_means(values[0], figures, rule)
         yield FigureMean(
             configuration=label,
-            value=finite(found.mean) if found else None,
-            change=finite(found.change) if found else None,
-            interval=build_span(found.interval) if found else None,
+            value=finite(means.mean) if means else None,
+            change=finite(means.change) if means else None,
+            interval=build_span(means.interval) if means else None,
         )
 
 
@@ -217,23 +202,21 @@ def _pool_latencies(counted: Mapping[str, Sequence[MeasuredRow]]) -> Iterator[La
 
 
 def _parts(figure: Figure, counted: Mapping[str, list[MeasuredRow]], rule: Rule) -> PartsReport:
-    by_configuration: list[dict[Labels, dict[int, float]]] = []
-    for rows in counted.values():
-        found: dict[Labels, dict[int, float]] = {}
+    blocks: list[dict[Labels, dict[int, float]]] = [{} for _ in counted]
+    for by_labels, rows in zip(blocks, counted.values(), strict=True):
         for row in rows:
             for part in row.parts:
                 if figure.name in part.figures:
                     labels = tuple(part.labels.items())
-                    found.setdefault(labels, {})[row.block] = part.figures[figure.name]
-        by_configuration.append(found)
+                    by_labels.setdefault(labels, {})[row.block] = part.figures[figure.name]
     parts = []
-    for labels in dict.fromkeys(labels for own in by_configuration for labels in own):
-        baseline = by_configuration[0].get(labels, {})
-        means = [compare_means(baseline, own.get(labels, {}), rule) for own in by_configuration]
-        changes = [None if mean is None else finite(mean.change) for mean in means[1:]]
+    for labels in dict.fromkeys(labels for by_labels in blocks for labels in by_labels):
+        values = [by_labels.get(labels, {}) for by_labels in blocks]
+        means = [compare_means(values[0], figures, rule) for figures in values]
+        changes = [finite(mean.change) if mean else None for mean in means[1:]]
         report = PartReport(
             labels=dict(labels),
-            values=tuple(None if mean is None else finite(mean.mean) for mean in means),
+            values=tuple(finite(mean.mean) if mean else None for mean in means),
             changes=(None, *changes),
         )
         parts.append(report)
@@ -306,9 +289,9 @@ def build_measurement_sections(workload: WorkloadReport, report: Report) -> Iter
         )
         percentiles = make_table(rows, names=2)
         yield Section(
-            name="latency",
-            title="Latency",
-            notes=(POOLED,),
+            "latency",
+            "Latency",
+            (POOLED,),
             tables=(percentiles,),
             draw=lambda: build_latency_charts(workload, report),
         )
@@ -318,9 +301,9 @@ def build_measurement_sections(workload: WorkloadReport, report: Report) -> Iter
         tables = build_part_tables(parts)
         is_long = sum(len(table.rows) for table in tables) > 24
         yield Section(
-            name=f"parts-{number}",
-            title=f"{parts.figure.name} of each part, {parts.figure.unit}",
-            notes=(note + NO_VERDICT,),
+            f"parts-{number}",
+            f"{parts.figure.name} of each part, {parts.figure.unit}",
+            (note + NO_VERDICT,),
             tables=() if is_long else tables,
             folded=tables if is_long else (),
         )
@@ -349,23 +332,25 @@ def build_latency_charts(workload: WorkloadReport, report: Report) -> Iterator[C
     the same space, which shows rare slow operations.
     """
     for operation in dict.fromkeys(latency.operation for latency in workload.latencies):
-        own = [latency for latency in workload.latencies if latency.operation == operation]
-        spec = _draw_latencies(operation, own, report)
+        latencies = [own for own in workload.latencies if own.operation == operation]
+        spec = _draw_latencies(operation, latencies, report)
         yield Chart(spec, f"latency of {operation}; the table has figures", "")
 
 
 def _draw_latencies(operation: str, latencies: Sequence[LatencyReport], report: Report) -> Spec:
     """One in so many is slower; the longest counts as half of one, for it has no place at 100 %."""
     curve, points = [], []
-    for own in latencies:
-        longest = own.count / 0.5
-        places = {f"p{p:g}": 100 / (100 - p) for p in PERCENTILES} | {"max": longest}
-        for us, within in zip(own.upper_us, accumulate(own.counts), strict=True):
-            curve.append(_place_latency(own, us, own.count / max(own.count - within, 0.5)))
-        for name, us in own.percentiles_us.items():
-            if places[name] <= longest:
-                text = {"percentile": name, "latency": f"{format_figure(us)} us"}
-                points.append(_place_latency(own, us, places[name]) | text)
+    for latency in latencies:
+        label, count = latency.configuration, latency.count
+        places = {f"p{p:g}": 100 / (100 - p) for p in PERCENTILES} | {"max": 2.0 * count}
+        for us, within in zip(latency.upper_us, accumulate(latency.counts), strict=True):
+            slower = float(f"{count / max(count - within, 0.5):.5g}")
+            curve.append({"configuration": label, "us": us, "slower": slower})
+        for name, us in latency.percentiles_us.items():
+            if places[name] <= 2 * count:
+                slower, text = float(f"{places[name]:.5g}"), f"{format_figure(us)} us"
+                point = {"configuration": label, "us": us, "slower": slower, "percentile": name}
+                points.append({**point, "latency": text})
     colour, shape = encode_configuration(report)
     # The marks of the axis are at 50 %, 90 %, 99 % and so on.
     shares = (2, *(10**power for power in range(1, 7)))
@@ -386,10 +371,6 @@ def _draw_latencies(operation: str, latencies: Sequence[LatencyReport], report: 
     )
     rows = {"curve": curve, "percentiles": points}
     return make_chart(layers, height=240, title=operation, rows=rows)
-
-
-def _place_latency(latency: LatencyReport, us: float, slower: float) -> dict[str, Any]:
-    return {"configuration": latency.configuration, "us": us, "slower": float(f"{slower:.5g}")}
 
 
 _STRONGEST = 0.62

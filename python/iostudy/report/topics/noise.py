@@ -10,7 +10,7 @@ from pydantic import Field, FiniteFloat
 from iostudy.analysis.noise import PowerEstimate
 from iostudy.analysis.variance_shares import LEVEL
 from iostudy.ledger.rows import TrialRow
-from iostudy.report.base import OnWorkload, Span, Value, build_span, finite
+from iostudy.report.base import Interval, Known, OnWorkload, Span, Value
 from iostudy.report.formatting import MOST_BLOCKS, UNKNOWN, join_words
 from iostudy.report.section import Section, TextTable, make_table
 from iostudy.results import power
@@ -40,10 +40,10 @@ class PowerEstimateReport(Value):
     """Equivalence margin of the study, as a fraction."""
     max_blocks: int
     """Largest number of blocks of a comparison."""
-    reachable: FiniteFloat | None
+    reachable: Known
     """Minimum detectable effect of ``max_blocks`` blocks at power 0.8, as a fraction; null if it
     is too large to express."""
-    reachable_interval: Span | None
+    reachable_interval: Interval
     """``reachable`` at both ends of ``interval``; null if an end is too large to express."""
     blocks: int
     """Blocks that detect a difference of the margin at power 0.8; may exceed ``max_blocks``."""
@@ -124,28 +124,24 @@ def build_noise_decompositions(
     )
 
 
-def _contribution(found: NoiseContribution) -> NoiseContributionReport:
-    """``evidence`` is the range of the indicator, its correlation, and the process."""
-    share = found.share
-    low, high = map(format_significant, (found.minimum, found.maximum))
-    correlation = share.correlation * found.indicator.sign
-    evidence = [found.indicator.format.format(low, high), f"correlation {correlation:.2f}"]
-    if found.process:
-        evidence.append(f"mostly {found.process}")
-    if found.period_seconds is not None:
-        evidence.append(f"about every {format_seconds(found.period_seconds)}")
-    return NoiseContributionReport(
-        cause=found.indicator.cause,
+def _contribution(contribution: NoiseContribution) -> NoiseContributionReport:
+    share = contribution.share
+    low, high = map(format_significant, (contribution.minimum, contribution.maximum))
+    correlation = share.correlation * contribution.indicator.sign
+    evidence = [contribution.indicator.format.format(low, high), f"correlation {correlation:.2f}"]
+    if contribution.process:
+        evidence.append(f"mostly {contribution.process}")
+    if contribution.period_seconds is not None:
+        evidence.append(f"about every {format_seconds(contribution.period_seconds)}")
+    return NoiseContributionReport.copy_from(
+        contribution,
+        cause=contribution.indicator.cause,
         share=share.share,
-        interval=Span(low=share.low, high=share.high),
-        minimum=found.minimum,
-        maximum=found.maximum,
+        interval=share,
         correlation=correlation,
         p=share.p,
-        process=found.process,
-        period_seconds=found.period_seconds,
         evidence=", ".join(evidence),
-        remedy=REMEDIES[found.indicator.cause],
+        remedy=REMEDIES[contribution.indicator.cause],
     )
 
 
@@ -164,8 +160,8 @@ def build_workload_power(
     study: Study, workload: str, current: Sequence[ComparisonResult]
 ) -> PowerEstimateReport | None:
     """Build the power estimate of a workload's comparisons; None below two blocks."""
-    known = power.estimate_workload_power(study, workload, current)
-    return None if known is None else build_power_estimate(known)
+    estimate = power.estimate_workload_power(study, workload, current)
+    return None if estimate is None else build_power_estimate(estimate)
 
 
 def build_power_estimate(
@@ -176,10 +172,8 @@ def build_power_estimate(
         estimate,
         sd=estimate.noise.sd,
         interval=estimate.noise,
-        reachable=finite(estimate.detectable_effect),
-        reachable_interval=build_span(
-            (estimate.detectable_effect_low, estimate.detectable_effect_high)
-        ),
+        reachable=estimate.detectable_effect,
+        reachable_interval=(estimate.detectable_effect_low, estimate.detectable_effect_high),
         sentence=power.format_power(estimate, seconds),
     )
 
@@ -195,10 +189,10 @@ def build_noise_section(report: Report) -> Section | None:
     if causes:
         tables.append(TextTable("Causes of the noise", heads, causes, names=2, words=2))
     return Section(
-        name="noise",
-        title="Minimum detectable effect",
-        notes=(_KNOWN, _CAUSES) if causes else (_KNOWN,),
-        tables=tuple(tables),
+        "noise",
+        "Minimum detectable effect",
+        (_KNOWN, _CAUSES) if causes else (_KNOWN,),
+        tables=tables,
     )
 
 

@@ -294,11 +294,7 @@ def build_ranking_section(report: Report) -> Section | None:
     if len(ranking.pairs) <= MOST_PAIRS:
         folded = (make_table(pairs, "every pair on all workloads together", names=2),)
     return Section(
-        name="ranking",
-        title="Combined ranking",
-        notes=tuple(_notes(ranking, report)),
-        tables=tuple(tables),
-        folded=folded,
+        "ranking", "Combined ranking", tuple(_notes(ranking, report)), tables=tables, folded=folded
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from typing import TYPE_CHECKING, Literal
@@ -11,16 +11,17 @@ from typing import TYPE_CHECKING, Literal
 from pydantic import Field, FiniteFloat
 
 from iostudy.ledger.rows import TrialRow
-from iostudy.report.base import Span, Value, build_span
+from iostudy.report.base import Interval, Value
 from iostudy.report.formatting import (
     UNKNOWN,
     format_change_interval,
     format_count,
     format_figure,
+    format_mean,
     format_signed_change,
     join_words,
 )
-from iostudy.report.section import Document, Section, make_table
+from iostudy.report.section import Document, Section, TextTable, make_table
 from iostudy.results.comparisons import decision_rule
 from iostudy.results.paired_means import compare_means
 from iostudy.study import reference
@@ -43,13 +44,13 @@ class MeasuredCounterpart(Value):
     """Unit of the value."""
     value: FiniteFloat
     """Geometric mean over ``blocks``."""
-    value_interval: Span | None = None
+    value_interval: Interval = None
     """95 % confidence interval of the value; null below two blocks."""
     blocks: int
     """Number of blocks shared with the counterpart of the published baseline."""
     change: FiniteFloat | None
     """Change against that counterpart, as a fraction; null for itself."""
-    interval: Span | None
+    interval: Interval
     """Confidence interval of the change; null if unknown."""
 
 
@@ -214,20 +215,18 @@ class _Counterparts:
         own = self._values(figure, request, label)
         base = own if label == baseline else self._values(figure, request, baseline)
         # A study without the published baseline has the value, and no change.
-        found = compare_means(base or own, own, decision_rule(self.study))
-        if found is None:
+        means = compare_means(base or own, own, decision_rule(self.study))
+        if means is None:
             return None
         known = catalog.get(request.name).figures(request.options)
         units = {figure.name: figure.unit for figure in known}
-        return MeasuredCounterpart(
+        return MeasuredCounterpart.copy_from(
+            means,
             configuration=label,
             # That of other figures, such as iostat's, is the published one.
             unit=figure.unit if figure.own in units else units.get(figure.figure, figure.unit),
-            value=found.mean,
-            value_interval=build_span(found.mean_interval),
-            blocks=found.blocks,
-            change=found.change,
-            interval=build_span(found.interval),
+            value=means.mean,
+            value_interval=means.mean_interval,
         )
 
     def _values(
@@ -279,12 +278,10 @@ def format_own_value(published: PublishedFigureReport) -> str:
     own = published.own
     if own is None:
         return UNKNOWN
-    span = own.value_interval
-    ends = f" [{format_figure(span.low)}, {format_figure(span.high)}]" if span else ""
     is_other_unit = (own.unit, published.unit) == ("MiB/s", "MB/s")
     converted = f" = {format_figure(own.value * MIB / 1e6)} MB/s" if is_other_unit else ""
     called = "" if own.configuration == published.configuration else f" ({own.configuration})"
-    return f"{format_figure(own.value)}{ends} {own.unit}{converted}{called}"
+    return f"{format_mean(own.value, own.value_interval)} {own.unit}{converted}{called}"
 
 
 def format_own_change(published: PublishedFigureReport) -> str:
@@ -300,36 +297,37 @@ def build_reference_section(report: Report) -> Section | None:
     reference = report.reference
     if reference is None:
         return None
-    tables = (
-        make_table(
-            (
-                {
-                    "figure": published.figure,
-                    "configuration": published.called,
-                    "published": format_published_value(published),
-                    "change": format_published_change(published),
-                    "own": format_own_value(published),
-                    "own change": format_own_change(published),
-                }
-                for published in figures
-            ),
-            workload,
-            names=2,
-            words=4,
-        )
-        for workload, figures in groupby(reference.shown, key=lambda own: own.workload)
-    )
+    tables = [
+        tabulate_figures(figures, workload)
+        for workload, figures in groupby(reference.shown, key=lambda figure: figure.workload)
+    ]
     return Section(
-        name="reference",
-        title=f"Comparison with {reference.name}",
-        notes=(
+        "reference",
+        f"Comparison with {reference.name}",
+        (
             introduce_reference(reference),
             *reference.circumstances,
             *reference.caveats,
             *(f"Open question: {question}" for question in reference.open_questions),
         ),
-        tables=tuple(tables),
+        tables=tables,
     )
+
+
+def tabulate_figures(figures: Iterable[PublishedFigureReport], title: str) -> TextTable:
+    """Published figures with the study's own."""
+    rows = (
+        {
+            "figure": published.figure,
+            "configuration": published.called,
+            "published": format_published_value(published),
+            "change": format_published_change(published),
+            "own": format_own_value(published),
+            "own change": format_own_change(published),
+        }
+        for published in figures
+    )
+    return make_table(rows, title, names=2, words=4)
 
 
 def introduce_reference(reference: ReferenceReport) -> str:

@@ -15,19 +15,17 @@ from iostudy.analysis.ranking import IntervalEstimates, Ranking
 from iostudy.analysis.scaling import CrossingEstimate, CurveEstimate, find_estimated_crossings
 from iostudy.ledger.rows import MeasuredRow
 from iostudy.report.base import Span, UnderConfiguration, Value, build_span, finite
-from iostudy.report.drawing import INK, alt, encode_configuration, encode_labels, make_chart
+from iostudy.report.drawing import INK, Spec, alt, encode_configuration, encode_labels, make_chart
 from iostudy.report.formatting import (
     UNKNOWN,
     format_change_interval,
-    format_figure,
+    format_mean,
     join_words,
     name_configuration,
 )
 from iostudy.report.section import Chart, Section, TextTable, make_table
-from iostudy.report.topics.sentences import MOST_NAMED
 from iostudy.results.scaling import analyze_scaling
 from iostudy.study import reference
-from iostudy.study.load_section import NODES_OPTION
 from iostudy.study.model import Study, WorkloadRequest
 from iostudy.units import format_percent, format_rounded_size, format_seconds, format_significant
 from iostudy.workloads import catalog
@@ -244,20 +242,23 @@ def _build_points(
 
     for level, load in enumerate(loads):
         value, *ends = extract(curve.values, level)
-        found: dict[str, float | Span | None] = dict.fromkeys(
-            ("step", "step_interval", "efficiency", "efficiency_interval")
-        )
+        step = efficiency = step_interval = efficiency_interval = None
         if level:
-            step, low, high = extract(curve.gains, (level - 1, level))
-            found["step"] = finite(as_fraction(step))
-            found["step_interval"] = build_span((as_fraction(low), as_fraction(high)))
+            gain, low, high = extract(curve.gains, (level - 1, level))
+            step = finite(as_fraction(gain))
+            step_interval = build_span((as_fraction(low), as_fraction(high)))
         if level and sign > 0:
             ideal = math.log(load / loads[0])
-            growth, *growth_ends = (own - ideal for own in extract(curve.gains, (0, level)))
-            found["efficiency"] = _exp(growth)
-            found["efficiency_interval"] = _exp_ends(*growth_ends)
-        yield ScalingPoint.model_validate(
-            {"load": load, "value": _exp(value), "interval": _exp_ends(*ends), **found}
+            growth, *growth_ends = (end - ideal for end in extract(curve.gains, (0, level)))
+            efficiency, efficiency_interval = _exp(growth), _exp_ends(*growth_ends)
+        yield ScalingPoint(
+            load=load,
+            value=_exp(value),
+            interval=_exp_ends(*ends),
+            step=step,
+            step_interval=step_interval,
+            efficiency=efficiency,
+            efficiency_interval=efficiency_interval,
         )
 
 
@@ -280,55 +281,6 @@ def describe_crossings(scaling: ScalingReport, factor: str = "") -> tuple[str, .
     )
 
 
-def describe_knees(scaling: ScalingReport, factor: str = "") -> Iterator[str]:
-    """Configurations of which the same holds share a sentence."""
-    sharing: dict[str, list[str]] = {}
-    for curve in scaling.curves:
-        name = name_configuration(curve.configuration, factor)
-        sharing.setdefault(_knee(curve, scaling), []).append(name)
-    for said, labels in sharing.items():
-        if len(labels) == len(scaling.curves) > 1:
-            named = "every configuration"
-        elif len(labels) > MOST_NAMED:
-            named = f"{len(labels)} configurations"
-        else:
-            named = join_words(labels)
-        yield f"With {named}, {said}."
-
-
-def _knee(curve: ScalingCurve, scaling: ScalingReport) -> str:
-    """Saturation of a curve that improves with load, stability of others."""
-    is_highest = curve.knee == (scaling.levels[-1].load,)
-    loads = _add_option(format_levels(curve.knee, scaling.levels), scaling.option, scaling.levels)
-    which = "" if len(curve.knee) == 1 else "; which one is not decided"
-    name = scaling.figure.name
-    if curve.rises:
-        if is_highest:
-            return f"{name} improves up to {loads}, the highest load"
-        return f"{name} saturates at {loads}{which}"
-    if len(curve.pays_up_to) > 1:
-        return f"saturation of {name} is not decided"
-    if is_highest:
-        return f"{name} is stable over all loads"
-    return f"{name} does not improve with load; it is stable up to {loads}{which}"
-
-
-def describe_growth(scaling: ScalingReport, factor: str = "") -> Iterator[str]:
-    """How far each configuration scales from the fewest nodes to the most, of not too many."""
-    if scaling.option != NODES_OPTION or len(scaling.curves) > MOST_NAMED:
-        return
-    first, last = scaling.levels[0], scaling.levels[-1]
-    for curve in scaling.curves:
-        efficiency = curve.points[-1].efficiency
-        if efficiency is not None:
-            grown = efficiency * last.load / first.load
-            yield (
-                f"With {name_configuration(curve.configuration, factor)}, {last.text} nodes have "
-                f"{format_significant(grown)} times the {scaling.figure.name} of {first.text}: a "
-                f"scaling efficiency of {format_efficiency(curve.points[-1])} %."
-            )
-
-
 def format_efficiency(point: ScalingPoint) -> str:
     """``61.8 [55.2, 69.1]``, in percent."""
     if point.efficiency is None:
@@ -339,19 +291,19 @@ def format_efficiency(point: ScalingPoint) -> str:
 
 
 def format_crossing(
-    meeting: CurveCrossing, option: str, levels: Sequence[LoadLevel], factor: str = ""
+    crossing: CurveCrossing, option: str, levels: Sequence[LoadLevel], factor: str = ""
 ) -> str:
     """``HDFS overtakes Lustre between 60 and 80 jobs, at about 71 [66, 77]``."""
-    over = name_configuration(meeting.overtaking, factor)
-    under = name_configuration(meeting.overtaken, factor)
-    about = format_crossing_load(meeting, levels)
-    ends = format_levels_between(meeting, option, levels)
+    over = name_configuration(crossing.overtaking, factor)
+    under = name_configuration(crossing.overtaken, factor)
+    about = format_crossing_load(crossing, levels)
+    ends = format_levels_between(crossing, option, levels)
     return f"{over} overtakes {under} between {ends}, at about {about}"
 
 
-def format_levels_between(meeting: CurveCrossing, option: str, levels: Sequence[LoadLevel]) -> str:
+def format_levels_between(crossing: CurveCrossing, option: str, levels: Sequence[LoadLevel]) -> str:
     """``60 and 80 jobs``: the levels on either side."""
-    ends = format_levels((meeting.below, meeting.above), levels, "and")
+    ends = format_levels((crossing.below, crossing.above), levels, "and")
     return _add_option(ends, option, levels)
 
 
@@ -370,9 +322,9 @@ def _unit(levels: Sequence[LoadLevel]) -> str:
     return levels[0].text.lstrip("0123456789.")
 
 
-def format_crossing_load(meeting: CurveCrossing, levels: Sequence[LoadLevel]) -> str:
+def format_crossing_load(crossing: CurveCrossing, levels: Sequence[LoadLevel]) -> str:
     """``71.2 [66.0, 77.3]``, in the kind of unit that the levels have."""
-    unit, ends = _unit(levels), meeting.interval
+    unit, ends = _unit(levels), crossing.interval
 
     def form(load: float) -> str:
         if unit.endswith("B"):
@@ -380,21 +332,16 @@ def format_crossing_load(meeting: CurveCrossing, levels: Sequence[LoadLevel]) ->
         is_time = unit in ("us", "ms", "s", "min", "h")
         return format_seconds(load) if is_time else format_significant(load)
 
-    return form(meeting.load) + (f" [{form(ends.low)}, {form(ends.high)}]" if ends else "")
+    return form(crossing.load) + (f" [{form(ends.low)}, {form(ends.high)}]" if ends else "")
 
 
 def build_scaling_sections(report: Report) -> Iterator[Section]:
     """One for each workload that has a load."""
     for number, scaling in enumerate(report.curves, 1):
         yield Section(
-            name=f"curves-{number}",
-            title=f"{scaling.workload} by {scaling.option}",
-            notes=(
-                *describe_crossings(scaling, report.factor),
-                *describe_knees(scaling, report.factor),
-                *describe_growth(scaling, report.factor),
-                *_remarks(scaling, report),
-            ),
+            f"curves-{number}",
+            f"{scaling.workload} by {scaling.option}",
+            (*describe_crossings(scaling, report.factor), *_remarks(scaling, report)),
             tables=tuple(_list_tables(scaling, report)),
             folded=(_list_steps(scaling, report), *_list_published(scaling)),
             draw=partial(build_scaling_charts, scaling, report),
@@ -413,7 +360,7 @@ def _list_tables(scaling: ScalingReport, report: Report) -> Iterator[TextTable]:
         )
         return make_table(rows, title)
 
-    yield tabulate(0, f"{figure.name}, {figure.unit}", _format_point)
+    yield tabulate(0, f"{figure.name}, {figure.unit}", lambda p: format_mean(p.value, p.interval))
     if figure.higher_is_better:
         growth = f"growth since {levels[0].text}, as a share of proportional growth, %"
         yield tabulate(1, f"scaling efficiency: {growth}", format_efficiency)
@@ -439,13 +386,6 @@ def _list_tables(scaling: ScalingReport, report: Report) -> Iterator[TextTable]:
     )
     if scaling.crossings:
         yield make_table(crossings, "crossings", names=2)
-
-
-def _format_point(point: ScalingPoint) -> str:
-    """``512 [498, 526]``."""
-    ends = point.interval
-    within = f" [{format_significant(ends.low)}, {format_significant(ends.high)}]" if ends else ""
-    return format_figure(point.value) + within
 
 
 def _list_steps(scaling: ScalingReport, report: Report) -> TextTable:
@@ -508,8 +448,8 @@ def _remarks(scaling: ScalingReport, report: Report) -> Iterator[str]:
 
 def build_scaling_charts(scaling: ScalingReport, report: Report) -> Iterator[Chart]:
     """The user's own curves, and those that others have published."""
-    middle = (len(scaling.curves) - 1) / 2
-    rows = [
+    figure, middle = scaling.figure, (len(scaling.curves) - 1) / 2
+    rows: list[dict[str, Any]] = [
         {
             "configuration": curve.configuration,
             # Neighbouring configurations are slightly apart.
@@ -525,63 +465,59 @@ def build_scaling_charts(scaling: ScalingReport, report: Report) -> Iterator[Cha
         if point.value is not None
     ]
     if rows:
-        yield _draw_own(scaling, report, rows)
+        title = f"{figure.name}, {figure.unit}"
+        yield Chart(
+            _draw_curves(scaling, scaling.option, rows, title, encode_configuration(report)),
+            f"Line chart of {figure.name} by {scaling.option}, a line for each configuration; "
+            "the tables below have its values.",
+            "Bars: intervals, with configurations slightly offset. Ring: decided knee. Dashed "
+            "line: crossing of two curves, with its interval as a band. Both axes are logarithmic.",
+        )
     for published in scaling.published:
-        yield _draw_published(published, scaling.option)
+        rows = [
+            {"configuration": label, "load": level.load, "at": level.load, "value": value}
+            for label, values in published.values.items()
+            for level, value in zip(published.levels, values, strict=True)
+            if value is not None
+        ]
+        title, name = f"{published.figure}, {published.unit}", published.reference
+        codes = encode_labels(list(published.values))
+        spec = _draw_curves(published, scaling.option, rows, title, codes)
+        yield Chart(
+            {**spec, "title": f"{name}, as published"},
+            f"Line chart of {published.figure} by {scaling.option} as {name} has it, a line for "
+            "each configuration; a table below has its values.",
+            f"{name}'s own machine; its errors are unknown.",
+        )
 
 
-def _draw_own(scaling: ScalingReport, report: Report, rows: list[dict[str, Any]]) -> Chart:
-    figure = scaling.figure
+def _draw_curves(
+    curves: ScalingReport | PublishedCurves,
+    option: str,
+    rows: list[dict[str, Any]],
+    title: str,
+    codes: tuple[alt.Color, alt.Shape],
+) -> Spec:
+    """Draw a line for each configuration, with intervals and knees where the rows have them."""
+    fields = [name for name in ("value", "low", "high") if name in rows[0]]
     tooltip = [
         alt.Tooltip("configuration:N"),
         alt.Tooltip("at:Q", title="load"),
-        *(alt.Tooltip(f"{field}:Q", format=".4r") for field in ("value", "low", "high")),
+        *(alt.Tooltip(f"{name}:Q", format=".4r") for name in fields),
     ]
-    x, y = _draw_axes(scaling.levels, scaling.option, f"{figure.name}, {figure.unit}")
-    colour, shape = encode_configuration(report)
+    (x, y), (colour, shape) = _draw_axes(curves.levels, option, title), codes
     base = alt.Chart(alt.InlineData(values=rows)).encode(x=x, color=colour)
-    layers = [
-        *_draw_crossings(scaling.crossings, x),
-        base.mark_line(strokeWidth=1.8).encode(y=y),
-        base.mark_rule(strokeWidth=2).encode(y="low:Q", y2="high:Q"),
-        base.mark_point(filled=True, size=80, opacity=1).encode(y=y, shape=shape, tooltip=tooltip),
-    ]
-    if knees := [row for row in rows if row["knee"]]:
+    layers = [*_draw_crossings(curves.crossings, x), base.mark_line(strokeWidth=1.8).encode(y=y)]
+    if "low" in fields:
+        layers.append(base.mark_rule(strokeWidth=2).encode(y="low:Q", y2="high:Q"))
+    points = base.mark_point(filled=True, size=80, opacity=1)
+    layers.append(points.encode(y=y, shape=shape, tooltip=tooltip))
+    if knees := [row for row in rows if row.get("knee")]:
         ring = alt.Chart(alt.InlineData(values=knees)).mark_point(
             shape="circle", stroke=INK, strokeWidth=1.5, size=320, filled=False
         )
         layers.append(ring.encode(x=x, y=y, tooltip=tooltip))
-    return Chart(
-        make_chart(layers, height=300),
-        f"Line chart of {figure.name} by {scaling.option}, a line for each configuration; "
-        "the tables below have its values.",
-        "Bars: intervals, with configurations slightly offset. Ring: decided knee. Dashed line: "
-        "crossing of two curves, with its interval as a band. Both axes are logarithmic.",
-    )
-
-
-def _draw_published(published: PublishedCurves, option: str) -> Chart:
-    rows = [
-        {"configuration": label, "load": level.load, "value": value}
-        for label, values in published.values.items()
-        for level, value in zip(published.levels, values, strict=True)
-        if value is not None
-    ]
-    colour, shape = encode_labels(list(published.values))
-    x, y = _draw_axes(published.levels, option, f"{published.figure}, {published.unit}")
-    base = alt.Chart(alt.InlineData(values=rows)).encode(x=x, y=y, color=colour)
-    tooltip = ["configuration:N", "load:Q", "value:Q"]
-    layers = (
-        *_draw_crossings(published.crossings, x),
-        base.mark_line(strokeWidth=1.8),
-        base.mark_point(filled=True, size=80, opacity=1).encode(shape=shape, tooltip=tooltip),
-    )
-    return Chart(
-        make_chart(layers, height=300, title=f"{published.reference}, as published"),
-        f"Line chart of {published.figure} by {option} as {published.reference} has it, a line for "
-        "each configuration; a table below has its values.",
-        f"{published.reference}'s own machine; its errors are unknown.",
-    )
+    return make_chart(layers, height=300)
 
 
 def _draw_axes(levels: Sequence[LoadLevel], option: str, title: str) -> tuple[alt.X, alt.Y]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, assert_never
+from typing import TYPE_CHECKING
 
 from pydantic import FiniteFloat
 
@@ -271,23 +271,13 @@ def describe_plan(row: PlanRow) -> str:
     )
 
 
-def _describe_confirmation(workload: str, confirmation: ConfirmationReport, factor: str) -> str:
-    """A confirmation with its outcome, and what would decide an undecided one."""
-    label = name_configuration(confirmation.configuration, factor)
-    difference = f"(difference {format_interval(confirmation.difference_interval)} %)"
-    match confirmation.outcome:
-        case ConfirmationOutcome.AGREE:
-            found = f"agree within the margin {difference}"
-        case ConfirmationOutcome.DISAGREE:
-            found = f"disagree {difference}. Use whole trials (decide: {{mode: trials}})"
-        case ConfirmationOutcome.UNDECIDED:
-            needed = f"about {confirmation.blocks_needed} blocks of whole trials would decide"
-            if confirmation.blocks_needed is None:
-                needed = f"{MOST_BLOCKS} blocks of whole trials would not decide"
-            found = f"are too imprecise {difference}: {needed}"
-        case _:
-            assert_never(confirmation.outcome)
-    return f"Confirmation of {label} on {workload}: trials and windows {found}."
+def _describe_outcome(confirmation: ConfirmationReport) -> str:
+    """Return the outcome, and what would decide an undecided one."""
+    if confirmation.outcome is not ConfirmationOutcome.UNDECIDED:
+        return f"{confirmation.outcome}s"
+    if confirmation.blocks_needed is None:
+        return f"{confirmation.outcome}: {MOST_BLOCKS} blocks of whole trials would not decide"
+    return f"{confirmation.outcome}: about {confirmation.blocks_needed} blocks would decide"
 
 
 _EXPLANATION = (
@@ -315,45 +305,48 @@ def build_switchback_section(report: Report) -> Section | None:
         }
         for own in report.switchback
     )
-    notes, confirmations, runs = [_EXPLANATION], [], []
-    for own in report.switchback:
-        for each in own.confirmations:
-            notes.append(_describe_confirmation(own.workload, each, report.factor))
-            undecided = each.outcome is ConfirmationOutcome.UNDECIDED
-            row = {
-                "workload": own.workload,
-                report.noun: each.configuration,
-                "in windows": format_change_interval(each.windows_change, each.windows_interval),
-                "in whole trials": format_change_interval(each.change, each.interval),
-                "difference": format_interval(each.difference_interval),
-                "trials": format_count(each.blocks, "block"),
-                "outcome": each.outcome if undecided else f"{each.outcome}s",
-            }
-            confirmations.append(row)
-        if own.unconfirmed:
-            names = [name_configuration(label, report.factor) for label in own.unconfirmed]
-            notes.append(
-                f"Too few whole trials ran to confirm {join_words(names)} on {own.workload}."
-            )
-        runs += [
-            {
-                "workload": own.workload,
-                "windows": run.windows,
-                "duration": format_seconds(run.seconds),
-                **{f"{each}, %": format_share(run.shares.get(each), UNKNOWN) for each in Covariate},
-                "bottleneck": run.diagnosis.sentence,
-            }
-            for run in own.runs
-        ]
+    confirmations = (
+        {
+            "workload": switchback.workload,
+            report.noun: confirmation.configuration,
+            "in windows": format_change_interval(
+                confirmation.windows_change, confirmation.windows_interval
+            ),
+            "in whole trials": format_change_interval(confirmation.change, confirmation.interval),
+            "difference": format_interval(confirmation.difference_interval),
+            "trials": format_count(confirmation.blocks, "block"),
+            "outcome": _describe_outcome(confirmation),
+        }
+        for switchback in report.switchback
+        for confirmation in switchback.confirmations
+    )
+    runs = (
+        {
+            "workload": switchback.workload,
+            "windows": run.windows,
+            "duration": format_seconds(run.seconds),
+            **{f"{name}, %": format_share(run.shares.get(name), UNKNOWN) for name in Covariate},
+            "bottleneck": run.diagnosis.sentence,
+        }
+        for switchback in report.switchback
+        for run in switchback.runs
+    )
+    unconfirmed = (
+        "Too few whole trials ran to confirm "
+        f"{join_words([name_configuration(label, report.factor) for label in own.unconfirmed])} "
+        f"on {own.workload}."
+        for own in report.switchback
+        if own.unconfirmed
+    )
     telemetry = "Telemetry of the runs, under all configurations together"
     tables = (
         plan,
-        make_table(confirmations, "Confirmation by whole trials", names=2),
+        make_table(confirmations, "Confirmation by whole trials", names=2, words=1),
         make_table(runs, telemetry, words=1),
     )
     return Section(
-        name="switchback",
-        title="Windows",
-        notes=tuple(notes),
-        tables=tuple(table for table in tables if table.rows),
+        "switchback",
+        "Windows",
+        (_EXPLANATION, *unconfirmed),
+        tables=[table for table in tables if table.rows],
     )

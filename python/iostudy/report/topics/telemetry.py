@@ -145,18 +145,11 @@ def convert_meter_value(name: str, value: float | None) -> float | None:
     return value / 1024 if value is not None and _KIB in name else value
 
 
-METERS = (
-    ("rkB/s", "read, MiB/s"),
-    ("wkB/s", "written, MiB/s"),
-    ("r_await", "r_await, ms"),
-    ("w_await", "w_await, ms"),
-    ("aqu-sz", "aqu-sz, requests"),
-    ("%util", "%util of the device"),
-    ("%iowait", "%iowait of all CPUs"),
-    ("%system", "%system of all CPUs"),
-    ("io_some", "io pressure (some), % of time"),
-)
-"""Figures of the device or the machine with charts of their own, and the charts' titles."""
+METERS = {
+    "device": ("rkB/s", "wkB/s", "r_await", "w_await", "aqu-sz", "%util"),
+    "machine": ("%iowait", "%system", "io_some"),
+}
+"""Figures of the device and of the machine with charts of their own."""
 
 
 def build_telemetry_charts(workload: WorkloadReport, report: Report) -> Iterator[Chart]:
@@ -170,28 +163,23 @@ def build_telemetry_charts(workload: WorkloadReport, report: Report) -> Iterator
     labels = [configuration.label for configuration in report.configurations]
     # They differ in title and data alone, and Altair takes long to make one.
     common: Spec = {}
-    figures = [(own, {**own.machine, **own.devices.get(own.device, {})}) for own in trials]
-    for meter, title in METERS:
+    for owner, meter in ((owner, meter) for owner, meters in METERS.items() for meter in meters):
+        figures = (t.machine if owner == "machine" else t.devices.get(t.device, {}) for t in trials)
         rows = [
             {
                 "configuration": trial.configuration,
                 "number": trial.number,
                 "value": round_value(convert_meter_value(meter, value)),
             }
-            for trial, own in figures
+            for trial, own in zip(trials, figures, strict=True)
             if (value := own.get(meter)) is not None
         ]
         if any(row["value"] for row in rows):
             common = common or _draw_meter(labels, report)
-            shown = len({row["configuration"] for row in rows})
-            data = {"title": title, "datasets": {"trials": rows}}
-            height = compute_row_pixels(labels, 22) * shown
-            yield Chart(
-                {**common, **data, "height": height},
-                f"{title} of every configuration",
-                "",
-                name="telemetry",
-            )
+            height = compute_row_pixels(labels, 22) * len({row["configuration"] for row in rows})
+            title = f"{format_meter_name(meter)} of the {owner}"
+            spec = {**common, "title": title, "datasets": {"trials": rows}, "height": height}
+            yield Chart(spec, f"{title} of every configuration", "", name="telemetry")
 
 
 def _draw_meter(order: list[str], report: Report) -> Spec:
@@ -254,13 +242,6 @@ def _stack(telemetry: Sequence[TelemetryReport], report: Report) -> Iterator[Tex
         yield make_table(rows, "request merging from volume to members", names=3)
 
 
-def _is_key_meter(title: str, name: str, device: str) -> bool:
-    """Return whether the figure says how busy the device or the machine was."""
-    if title == MACHINE:
-        return name.startswith(_OF_MACHINE)
-    return title == device and name.startswith(_OF_DEVICE)
-
-
 def build_utilization_sections(workload: WorkloadReport, report: Report) -> Iterator[Section]:
     """Return the utilization of each part, if known."""
     telemetry = [own for own in report.telemetry if own.workload == workload.label]
@@ -273,7 +254,8 @@ def build_utilization_sections(workload: WorkloadReport, report: Report) -> Iter
             if not any(values):
                 continue
             texts = list(map(format_figure, values))
-            if _is_key_meter(title, name, report.device):
+            # The figures that say how busy the device or the machine was are a table.
+            if name.startswith({report.device: _OF_DEVICE, MACHINE: _OF_MACHINE}.get(title, ())):
                 figure, *unit = name.split(", ")
                 of = figure if title == MACHINE else f"{figure} of {title}"
                 columns[", ".join((of, *unit))] = texts
@@ -284,13 +266,13 @@ def build_utilization_sections(workload: WorkloadReport, report: Report) -> Iter
     if columns:
         rows = list(zip(labels, *columns.values(), strict=True))
         yield Section(
-            name="busy",
-            title="Utilization",
-            notes=(_UTILIZATION,),
+            "busy",
+            "Utilization",
+            (_UTILIZATION,),
             tables=(
                 TextTable("", (report.noun, *columns), rows, names=1),
                 *_stack(telemetry, report),
             ),
-            folded=tuple(folded),
+            folded=folded,
             draw=lambda: build_telemetry_charts(workload, report),
         )

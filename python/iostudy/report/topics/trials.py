@@ -11,9 +11,9 @@ from pydantic import FiniteFloat
 from iostudy.analysis.slow_runs import is_slow
 from iostudy.diagnosis.bottleneck import Bottleneck
 from iostudy.ledger.rows import TrialRow, TrialStatus
-from iostudy.report.base import Value, finite
+from iostudy.report.base import Known, Value
 from iostudy.report.drawing import INK, alt, encode_configuration, make_chart, round_value
-from iostudy.report.formatting import UNKNOWN, finite_values, round_values
+from iostudy.report.formatting import UNKNOWN, round_values
 from iostudy.report.section import Chart
 from iostudy.report.topics.diagnosis import Diagnoses
 from iostudy.results.comparisons import collect_runs
@@ -50,9 +50,9 @@ class TrialReport(Value):
     counts."""
     started_at: FiniteFloat
     """Unix time in seconds."""
-    value: FiniteFloat | None
+    value: Known
     """The figure that verdicts use; null if unknown."""
-    figures: dict[str, FiniteFloat | None]
+    figures: dict[str, Known]
     """All figures of the workload, with all digits."""
     settings: dict[str, str]
     """Values read back during the trial, by setting and place: ``block.scheduler@loop0``."""
@@ -73,7 +73,7 @@ class TrialReport(Value):
 
 
 def build_trials(
-    study: Study, rows: Sequence[TrialRow], found: Diagnoses
+    study: Study, rows: Sequence[TrialRow], diagnoses: Diagnoses
 ) -> tuple[TrialReport, ...]:
     """Build the values of all trials, in the order of ``rows``: run order."""
     signs = {w.label: 1 if w.figure.higher_is_better else -1 for w in study.workloads}
@@ -87,30 +87,20 @@ def build_trials(
     # A trial that did not end has no telemetry.
     summaries = [row.summary or TelemetrySummary(0.0, {}, {}) for row in rows]
     return tuple(
-        TrialReport(
+        TrialReport.copy_from(
+            row,
             number=number,
-            block=row.block,
-            attempt=row.attempt,
-            position=row.position,
-            workload=row.workload,
-            configuration=row.configuration,
-            status=row.status,
-            reason=row.reason,
-            counts=row.counts,
             slow=row.counts and (row.workload, row.configuration, row.block) in slow,
-            started_at=row.started_at,
-            value=finite((row.figures or {}).get(figures[row.workload])),
-            figures=finite_values(row.figures),
-            settings=dict(row.settings or {}),
-            device=row.device,
-            devices={name: round_values(figures) for name, figures in own.devices.items()},
-            machine=round_values(own.machine),
+            value=(row.figures or {}).get(figures[row.workload]),
+            figures=row.figures or {},
+            settings=row.settings or {},
+            devices={name: round_values(values) for name, values in summary.devices.items()},
+            machine=round_values(summary.machine),
             phases=round_values(row.phases),
-            limit=found[row.id].limit if row.id in found else None,
-            notes=row.notes,
+            limit=diagnoses[row.id].limit if row.id in diagnoses else None,
             telemetry=row.telemetry.name,
         )
-        for number, (row, own) in enumerate(zip(rows, summaries, strict=True), start=1)
+        for number, (row, summary) in enumerate(zip(rows, summaries, strict=True), start=1)
     )
 
 

@@ -12,7 +12,7 @@ from pydantic import FiniteFloat
 from iostudy.analysis.series import Flag
 from iostudy.analysis.slow_runs import SlowRuns
 from iostudy.analysis.verdict import Verdict
-from iostudy.report.base import Span, UnderConfiguration, Value, build_span, finite
+from iostudy.report.base import Interval, Known, UnderConfiguration, Value, finite
 from iostudy.report.drawing import GLYPHS, VERDICT_MARKS
 from iostudy.report.formatting import (
     find_baseline_label,
@@ -72,16 +72,16 @@ class Result(UnderConfiguration):
     """Whether it is a bound: it shows what is possible, and cannot be recommended."""
     blocks: int
     """Number of counted blocks shared with the baseline; for the baseline all of its own."""
-    value: FiniteFloat | None
+    value: Known
     """Geometric mean over those blocks without failed runs, in the figure's unit; null if
     unknown."""
     simulator_error: str = ""
     """Largest error of the simulator's throughput under this configuration, in words; empty for a
     measured figure."""
-    change: FiniteFloat | None = None
+    change: Known = None
     """Change of the figure of a typical run against the baseline, as a fraction; null if
     unknown."""
-    interval: Span | None = None
+    interval: Interval = None
     """Repeated confidence interval of the change, as fractions; null if unknown."""
     verdict: Verdict | None = None
     """Verdict by the interval and the margin; null for the baseline."""
@@ -166,9 +166,8 @@ def build_results(
             configuration=result.configuration,
             baseline=False,
             bound=result.bound,
-            value=finite(result.mean),
-            change=finite(result.comparison.change),
-            interval=build_span(result.comparison.change_interval),
+            value=result.mean,
+            interval=result.comparison.change_interval,
             slow=_slow_runs(result.comparison.slow),
             not_worse=result.meets_guard,
             guarded=is_met_guard(study, result),

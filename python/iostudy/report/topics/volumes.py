@@ -202,40 +202,23 @@ _EXPLANATION = (
 
 def build_volume_section(report: Report) -> Section | None:
     """None for a study without a volume."""
-    found = report.volume
-    if found is None:
+    if (volume := report.volume) is None:
         return None
-    rates, devices = [], []
-    for rate in found.rates:
-        row = {
+    rates = (
+        {
             "workload": rate.workload,
             report.noun: rate.configuration,
             "direction": rate.direction,
+            "disks": rate.disks,
+            "expected, MiB/s": format_figure(rate.expected),
+            "observed, MiB/s": format_figure(rate.observed),
+            "requests/s": format_figure(rate.requests),
+            "at the disks": format_figure(rate.member_requests),
+            "completed": format_figure(rate.completed),
+            "expected at random": format_figure(rate.expected_requests),
         }
-        devices += [
-            {
-                **row,
-                "device": own.device,
-                "in/s": format_figure(own.requests_in),
-                "out/s": format_figure(own.requests_out),
-                "in per out": format_figure(
-                    own.requests_in / own.requests_out if own.requests_out else 1.0
-                ),
-            }
-            for own in rate.devices
-        ]
-        rates.append(
-            {
-                **row,
-                "disks": rate.disks,
-                "expected, MiB/s": format_figure(rate.expected),
-                "observed, MiB/s": format_figure(rate.observed),
-                "requests/s": format_figure(rate.requests),
-                "at the disks": format_figure(rate.member_requests),
-                "completed": format_figure(rate.completed),
-                "expected at random": format_figure(rate.expected_requests),
-            }
-        )
+        for rate in volume.rates
+    )
     rows = (
         {
             "disk": own.device,
@@ -244,23 +227,22 @@ def build_volume_section(report: Report) -> Section | None:
             "sequential writes, MiB/s": format_figure(own.write_rate),
             "random writes/s": format_figure(own.writes_per_second),
         }
-        for own in found.members
+        for own in volume.members
     )
     members = make_table(rows, "Disks alone")
     notes = [_EXPLANATION]
-    if slow := [member.device for member in found.members if member.is_slow]:
+    if slow := [member.device for member in volume.members if member.is_slow]:
         notes.append(
             f"{join_words(slow)} {'is' if len(slow) == 1 else 'are'} slower than 80 % of the "
             "median disk, and every stripe waits for its slowest disk. Each was measured once: "
             "measure a slow one again before you replace it."
         )
-    title = "Requests from the volume down to its disks"
     return Section(
-        name="volume",
-        title="Volume and disks",
-        notes=(*notes, *map(describe_rate, found.rates)),
+        "volume",
+        "Volume and disks",
+        (*notes, *map(describe_rate, volume.rates)),
         tables=(make_table(rates, names=3),),
-        folded=(members, make_table(devices, title, names=4)),
+        folded=(members,),
     )
 
 
