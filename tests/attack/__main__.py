@@ -6,6 +6,7 @@ import argparse
 import importlib
 import pkgutil
 import sys
+import traceback
 from pathlib import Path
 
 import tests.shared_resources  # noqa: F401 - no lock of another program refuses an attack
@@ -26,7 +27,10 @@ def main() -> int:
     counts: list[AttackCount] = []
     for name in arguments.campaigns or names():
         module = importlib.import_module(names()[name])
-        counts += module.run(arguments.seconds, arguments.seed)
+        try:
+            counts += module.run(arguments.seconds, arguments.seed)
+        except Exception:  # noqa: BLE001 - the counts of the others are printed
+            counts.append(AttackCount(f"{name}: the campaign", 1, [traceback.format_exc()]))
         print(f"{name}: done", file=sys.stderr)
     for count in counts:
         print(f"{count.attack:<60} {count.tries:>6} tries {len(count.failures):>5} failures")

@@ -220,7 +220,9 @@ def begin_study(host: Host) -> tuple[subprocess.Popen[bytes], str, dict[str, str
     out = host.folder / f"out-{time.monotonic_ns()}"
     code = "from iostudy.cli.main import main; main()"
     command = [sys.executable, "-c", code, "run", host.folder / "study.yaml", "--out", out]
-    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    said = out.with_suffix(".stderr")
+    with said.open("wb") as stderr:
+        process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=stderr)
     deadline, found = time.monotonic() + _GUARD_SECONDS, {}
     while time.monotonic() < deadline and process.poll() is None:
         for image in out.glob("scratch-*/image"):
@@ -229,7 +231,7 @@ def begin_study(host: Host) -> tuple[subprocess.Popen[bytes], str, dict[str, str
                 if mount_points(str(device.path)):
                     return process, device.name, found
         time.sleep(0.001)
-    raise AssertionError(f"the study did not begin: {process.poll()}")
+    raise AssertionError(f"the study did not begin: {process.poll()}, {said.read_text()}")
 
 
 def use_disk(parent: Path) -> None:
