@@ -217,23 +217,23 @@ def test_occupied_fixed_port_is_reported_with_its_owner(new_cluster):
 
 @pytest.mark.slow
 def test_a_lost_port_is_replaced_on_retry(new_cluster, monkeypatch):
+    """Nothing but daemons of the cluster can take a port of its network namespace."""
     choose = port_assignment.assign_ports
     lines = []
-    with socket.create_server(("127.0.0.1", 0)) as server:
 
-        def unlucky(layout):
-            ports = choose(layout)
-            if not lines:
-                port = server.getsockname()[1]
-                ports["namenode"]["dfs.namenode.rpc-address"] = port
-            return ports
+    def unlucky(layout):
+        ports = choose(layout)
+        if not lines:
+            own = ports["namenode"]
+            own["dfs.namenode.rpc-address"] = own["dfs.namenode.http-address"]
+        return ports
 
-        monkeypatch.setattr(port_assignment, "assign_ports", unlucky)
-        cluster = new_cluster()
-        cluster.start(lambda line: lines.append(line) if "port" in line else None)
-        assert len(lines) == 1
-        cluster.verify()
-        assert persistence.load(cluster.layout.home) == cluster.layout
+    monkeypatch.setattr(port_assignment, "assign_ports", unlucky)
+    cluster = new_cluster()
+    cluster.start(lambda line: lines.append(line) if "port" in line else None)
+    assert len(lines) == 1
+    cluster.verify()
+    assert persistence.load(cluster.layout.home) == cluster.layout
 
 
 def test_early_exit_of_java_is_reported_with_its_output(new_cluster):
