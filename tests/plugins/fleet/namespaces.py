@@ -10,16 +10,19 @@ import subprocess
 import sys
 import time
 from collections.abc import Mapping
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
 
 from tests.plugins.fleet.hosts import AGENT, SUPERVISOR, kill_processes
 from tests.plugins.fleet.slow_link import open_tap
+from tests.shared_resources import hold
 
 BRIDGE = "iofleet0"
 NETWORK = "10.231.77"
 SSHD = "/usr/sbin/sshd"
+HANG_GUARD_SECONDS = 300
 needs_sshd = pytest.mark.skipif(
     not (Path(SSHD).exists() and shutil.which("ip")), reason="needs openssh-server and iproute2"
 )
@@ -53,6 +56,7 @@ class Namespaces:
         self.folder = folder
         self.clocks = clocks
         self.names = names
+        self._held = ExitStack()
         self._daemons: list[subprocess.Popen[bytes]] = []
         self._key = folder / "key"
         self._addresses = {
@@ -60,7 +64,12 @@ class Namespaces:
         }
 
     def start(self) -> Path:
-        """Start all; return the inventory of the nodes."""
+        """Start all, and return the inventory of the nodes, whose sshd answer.
+
+        It waits until no other run of tests has such nodes.
+        """
+        self._held.enter_context(hold("fleet-network"))
+        self._held.callback(self._remove)
         Path("/run/sshd").mkdir(mode=0o755, exist_ok=True)
         run("ip", "link", "add", BRIDGE, "type", "bridge")
         run("ip", "address", "add", f"{NETWORK}.1/24", "dev", BRIDGE)
@@ -80,6 +89,8 @@ class Namespaces:
         lines.append(f"iostudy_python={sys.executable}\n")
         inventory = self.folder / "inventory"
         inventory.write_text("".join(lines))
+        for address in self._addresses.values():
+            _await_sshd(address)
         return inventory
 
     def state(self, name: str) -> Path:
@@ -119,6 +130,10 @@ class Namespaces:
         _set_address(name, self._addresses[name])
 
     def end(self) -> None:
+        """Remove what was started."""
+        self._held.close()
+
+    def _remove(self) -> None:
         for daemon in self._daemons:
             daemon.terminate()
             daemon.wait()
@@ -147,6 +162,18 @@ class Namespaces:
         clock = f"unshare --time --monotonic {self.clocks.get(name, 0)}"
         command = f"ip netns exec {space} {clock} {SSHD} -D -f {own / 'sshd_config'}"
         self._daemons.append(subprocess.Popen(shlex.split(command)))
+
+
+def _await_sshd(address: str) -> None:
+    hang_guard = time.monotonic() + HANG_GUARD_SECONDS
+    while True:
+        try:
+            _time_connection(address)
+        except ConnectionRefusedError:
+            assert time.monotonic() < hang_guard, f"no sshd on {address}"
+            time.sleep(0.05)
+        else:
+            return
 
 
 def _time_connection(address: str) -> float:
