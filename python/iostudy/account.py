@@ -152,4 +152,4 @@ def is_replaced(name: str | None) -> bool:
     """Whether programs run as the user of iostudy in place of ``name``."""
     if name is None or os.geteuid() == ROOT_UID:
         return False
-    return os.geteuid() not in [own.pw_uid for own in pwd.getpwall() if own.pw_name == name]
+    return os.geteuid() not in [user.pw_uid for user in pwd.getpwall() if user.pw_name == name]

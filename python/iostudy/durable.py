@@ -32,18 +32,18 @@ def make_directory(directory: Path, mode: int) -> None:
     UnsafePathError if another user could; it also judges a directory that exists. OSError as it
     comes.
     """
-    missing = [each for each in (directory, *directory.parents) if not each.exists()]
+    missing = [path for path in (directory, *directory.parents) if not path.exists()]
     existing = missing[-1].parent if missing else directory
     if not existing.is_dir():
         raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), str(existing))
     require_safe(existing, shared=bool(missing))
-    for each in reversed(missing):
+    for folder in reversed(missing):
         try:
-            each.mkdir(mode)
-            each.chmod(mode)  # whatever the umask
+            folder.mkdir(mode)
+            folder.chmod(mode)  # whatever the umask
         except FileExistsError:
-            require_safe(each)
-        fsync_directory(each.parent)
+            require_safe(folder)
+        fsync_directory(folder.parent)
     require_safe(directory)
 
 
@@ -143,12 +143,12 @@ def _open_replacement(
         with os.fdopen(descriptor, "wb") as file:
             yield file
             file.flush()
-            own = temporary if is_named else f"/proc/self/fd/{file.fileno()}"
+            source = temporary if is_named else f"/proc/self/fd/{file.fileno()}"
             if not replace:
-                os.link(own, name, src_dir_fd=directory, dst_dir_fd=directory)
+                os.link(source, name, src_dir_fd=directory, dst_dir_fd=directory)
                 return
             if not is_named:
-                os.link(own, temporary, dst_dir_fd=directory)
+                os.link(source, temporary, dst_dir_fd=directory)
             is_named = True
             os.replace(temporary, name, src_dir_fd=directory, dst_dir_fd=directory)
             is_named = False

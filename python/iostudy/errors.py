@@ -170,11 +170,11 @@ class InternalError(IostudyError):
 
 def raise_together(errors: Iterable[IostudyError]) -> None:
     """Raise the only error, or one UsageError that names all different ones; nothing for none."""
-    found = tuple({str(error): error for error in errors}.values())
-    if len(found) == 1:
-        raise found[0]
-    if found:
-        texts = (" ".join(f"{e.wanted}: {e.found}; {e.remedy}".split()) for e in found)
+    distinct = tuple({str(error): error for error in errors}.values())
+    if len(distinct) == 1:
+        raise distinct[0]
+    if distinct:
+        texts = (" ".join(f"{e.wanted}: {e.found}; {e.remedy}".split()) for e in distinct)
         raise UsageError(
             "everything that the study needs",
             found="".join(f"\n    {text}" for text in texts),

@@ -78,9 +78,9 @@ def _find_owner(directories: Iterable[Path]) -> Account | None:
     """Return the user to whom all directories belong, if this process is root and it is another."""
     if os.geteuid() != ROOT_UID:
         return None
-    owners = {each.stat().st_uid: each for each in directories if each.is_dir()}
+    owners = {directory.stat().st_uid: directory for directory in directories if directory.is_dir()}
     if len(owners) > 1:
-        named = ", ".join(f"{Account.of_owner(uid).name}: {own}" for uid, own in owners.items())
+        named = ", ".join(f"{Account.of_owner(uid).name}: {path}" for uid, path in owners.items())
         raise UnsafePathError(
             "directories that all belong to one user",
             found=named,

@@ -51,10 +51,10 @@ class OutputFile:
         if self.is_stdout:
             return
         require_safe_folder(self.path.parent, insist=insist)
-        if found := self._find_obstacle(new=new):
+        if obstacle := self._find_obstacle(new=new):
             raise UsageError(
                 "the name of a new file" if new else "a file to write, which is new or regular",
-                found=found,
+                found=obstacle,
                 where=self.name,
                 remedy="give another name, in a folder that exists and can be written to, or - "
                 "for the standard output if the command prints text",
@@ -114,5 +114,5 @@ class OutputFile:
 
     def _require_regular(self) -> None:
         """Raise OSError if the name leads to a link or a device, which would be replaced."""
-        if found := self._find_obstacle(new=False):
-            raise OSError(errno.EPERM, found, self.name)
+        if obstacle := self._find_obstacle(new=False):
+            raise OSError(errno.EPERM, obstacle, self.name)

@@ -204,8 +204,8 @@ def _entries() -> tuple[EntryPoint, ...]:
     folder = str(distribution("iostudy").locate_file(""))
     entries = {
         entry.name: entry
-        for each in distributions(path=[folder])
-        for entry in each.entry_points
+        for distribution in distributions(path=[folder])
+        for entry in distribution.entry_points
         if entry.group == GROUP
     }
     return tuple(entries[name] for name in sorted(entries))
@@ -249,7 +249,7 @@ def _require_distinct(plugins: Iterable[Plugin]) -> None:
             "the topic": plugin.topics,
             "the format": plugin.formats,
         }
-        for what in (f"{kind} {name}" for kind, own in names.items() for name in own):
+        for what in (f"{kind} {name}" for kind, group in names.items() for name in group):
             if what in owners:
                 raise _unusable(plugin.name, f"{what} is of the plugin {owners[what]}, too")
             owners[what] = plugin.name

@@ -63,8 +63,8 @@ def require_safe_program(path: Path) -> None:
     """UnsafePathError if another user could replace the program, or a link to it."""
     for _ in range(MAX_LINKS):
         status = path.lstat()
-        own = {ROOT_UID, os.geteuid()}
-        weakness = find_weakness(path.parent) or _owner_weakness(path, status, own)
+        owners = {ROOT_UID, os.geteuid()}
+        weakness = find_weakness(path.parent) or _owner_weakness(path, status, owners)
         if not weakness and stat.S_ISLNK(status.st_mode):
             path = path.parent / path.readlink()
             continue
@@ -208,8 +208,8 @@ def _weakness_of_file(path: Path, descriptor: int) -> str:
         return f"{path} is not a regular file"
     if status.st_nlink > 1:
         return f"{path} has several names"
-    own = {ROOT_UID, os.geteuid()}
-    return _owner_weakness(path, status, own) or _mode_weakness(path, status, descriptor)
+    owners = {ROOT_UID, os.geteuid()}
+    return _owner_weakness(path, status, owners) or _mode_weakness(path, status, descriptor)
 
 
 def _weakness_of(

@@ -49,6 +49,6 @@ def estimate_offset(exchanges: Iterable[Exchange]) -> ClockOffset:
     The bound holds however the time divides between the two ways, while neither clock is stepped
     and both have the same rate. ValueError without an exchange.
     """
-    best = min(exchanges, key=lambda own: own.round_trip)
+    best = min(exchanges, key=lambda exchange: exchange.round_trip)
     forth, back = best.received - best.sent, best.answered - best.returned
     return ClockOffset(seconds=(forth + back) / 2, error=best.round_trip / 2)

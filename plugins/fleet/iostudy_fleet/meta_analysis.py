@@ -181,7 +181,7 @@ def compare_classes(
         raise ValueError("classes can be compared if there are two, and more nodes than classes")
     members = np.eye(len(names))[places]
     tau_squared = _solve(effects, np.array([float(freedom)]), members)
-    within, between = (_q(effects, tau_squared, own) for own in (members, _together(effects)))
+    within, between = (_q(effects, tau_squared, groups) for groups in (members, _together(effects)))
     if within == 0:
         return 1.0 if between == 0 else 0.0
     f = (between - within) / (len(names) - 1) / (within / freedom)

@@ -36,7 +36,7 @@ def find_traits(circumstances: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _join(devices: Sequence[Mapping[str, Any]], name: str) -> str:
-    return " and ".join(dict.fromkeys(str(own[name]) for own in devices if own.get(name)))
+    return " and ".join(dict.fromkeys(str(device[name]) for device in devices if device.get(name)))
 
 
 def _mapping(value: object) -> Mapping[str, Any]:

@@ -130,7 +130,7 @@ def pool_fleet(nodes: Sequence[NodeStudy]) -> tuple[FleetEffect, ...]:
     """
     samples = list(_collect_samples(nodes))
     risk = nodes[0].study.decide.risk
-    partitions = find_partitions({each.node: each.traits for each in nodes})
+    partitions = find_partitions({node.node: node.traits for node in nodes})
     class_tests = len(samples) * len(partitions)
     return tuple(
         FleetEffect(
@@ -159,7 +159,7 @@ def new_node_difference(effect: FleetEffect, rule: Rule) -> EstimatedDifference:
 
 def fleet_rule(nodes: Iterable[NodeStudy]) -> Rule:
     """Return the rule of the study; its bias is the largest of all nodes."""
-    return max((decision_rule(each.study) for each in nodes), key=lambda rule: rule.bias)
+    return max((decision_rule(node.study) for node in nodes), key=lambda rule: rule.bias)
 
 
 def pool_nodes(nodes: Sequence[NodeEffect]) -> PooledEffect:
@@ -168,7 +168,7 @@ def pool_nodes(nodes: Sequence[NodeEffect]) -> PooledEffect:
     The noise of a single node is known from few blocks. Weights from it are themselves noise, and
     Q is then too large (docs/method/many-nodes.md).
     """
-    return pool([each.mean for each in nodes], _variances(nodes))
+    return pool([node.mean for node in nodes], _variances(nodes))
 
 
 def find_odd_nodes(nodes: Sequence[NodeEffect], risk: float, tests: int) -> tuple[OddNode, ...]:
@@ -177,18 +177,18 @@ def find_odd_nodes(nodes: Sequence[NodeEffect], risk: float, tests: int) -> tupl
     ``tests`` is the number of effects that share the risk.
     """
     common = np.array(_variances(nodes))
-    own = np.array([each.sd**2 / each.blocks for each in nodes])
-    freedoms = np.array([each.blocks - 1.0 for each in nodes])
-    is_noisier = own > common
-    found = find_odd_effects(
-        [each.mean for each in nodes],
-        list(np.where(is_noisier, own, common)),
+    variances = np.array([node.sd**2 / node.blocks for node in nodes])
+    freedoms = np.array([node.blocks - 1.0 for node in nodes])
+    is_noisier = variances > common
+    effects = find_odd_effects(
+        [node.mean for node in nodes],
+        list(np.where(is_noisier, variances, common)),
         risk / tests,
         list(np.where(is_noisier, freedoms, freedoms.sum())),
     )
     return tuple(
         OddNode(nodes[odd.index].node, odd.deviation, min(1.0, tests * odd.p_value))
-        for odd in found
+        for odd in effects
     )
 
 
@@ -197,27 +197,27 @@ def find_partitions(traits: Mapping[str, Mapping[str, str]]) -> tuple[Partition,
 
     A class has two nodes at least; nodes of smaller classes, or without the trait, are left out.
     """
-    found: dict[frozenset[tuple[str, ...]], dict[str, Mapping[tuple[str, ...], str]]] = {}
-    for trait in dict.fromkeys(name for own in traits.values() for name in own):
+    groups: dict[frozenset[tuple[str, ...]], dict[str, Mapping[tuple[str, ...], str]]] = {}
+    for trait in dict.fromkeys(name for values in traits.values() for name in values):
         classes = _divide(trait, traits)
         if len(classes) > 1:
-            found.setdefault(frozenset(classes), {})[trait] = classes
-    return tuple(_merge(own) for own in found.values())
+            groups.setdefault(frozenset(classes), {})[trait] = classes
+    return tuple(_merge(effects) for effects in groups.values())
 
 
 def _merge(classes: Mapping[str, Mapping[tuple[str, ...], str]]) -> Partition:
     """Return the one partition of several traits; a class has a label of all their values."""
     first = next(iter(classes.values()))
-    labels = {nodes: ", ".join(own[nodes] for own in classes.values()) for nodes in first}
+    labels = {nodes: ", ".join(names[nodes] for names in classes.values()) for nodes in first}
     return Partition(tuple(classes), {label: nodes for nodes, label in labels.items()})
 
 
 def _divide(trait: str, traits: Mapping[str, Mapping[str, str]]) -> dict[tuple[str, ...], str]:
     """Return the value of each class by its nodes."""
     groups: dict[str, list[str]] = {}
-    for node, own in traits.items():
-        if trait in own:
-            groups.setdefault(own[trait], []).append(node)
+    for node, values in traits.items():
+        if trait in values:
+            groups.setdefault(values[trait], []).append(node)
     return {tuple(nodes): value for value, nodes in groups.items() if len(nodes) >= LEAST_NODES}
 
 
@@ -226,31 +226,31 @@ def _class_differences(
 ) -> Iterator[ClassDifference]:
     for partition in partitions:
         measured = {
-            label: [each for each in nodes if each.node in members]
+            label: [node for node in nodes if node.node in members]
             for label, members in partition.classes.items()
         }
-        groups = {label: own for label, own in measured.items() if len(own) >= LEAST_NODES}
+        groups = {label: group for label, group in measured.items() if len(group) >= LEAST_NODES}
         if len(groups) < 2:
             continue
-        members = [each for own in groups.values() for each in own]
-        labels = [label for label, own in groups.items() for _ in own]
+        members = [node for group in groups.values() for node in group]
+        labels = [label for label, group in groups.items() for _ in group]
         p_value = tests * compare_classes(
-            [each.mean for each in members], _variances(members), labels
+            [member.mean for member in members], _variances(members), labels
         )
         if p_value <= risk:
             classes = (
-                NodeClass(label, tuple(each.node for each in own), pool_nodes(own))
-                for label, own in groups.items()
+                NodeClass(label, tuple(node.node for node in group), pool_nodes(group))
+                for label, group in groups.items()
             )
             yield ClassDifference(partition.traits, p_value, tuple(classes))
 
 
 def _variances(nodes: Sequence[NodeEffect]) -> list[float]:
     """Variances of the means, by the common noise of a block."""
-    known = [each for each in nodes if math.isfinite(each.sd)]
-    squares = math.fsum((each.blocks - 1) * each.sd**2 for each in known)
-    common = squares / max(1, sum(each.blocks - 1 for each in known))
-    return [max(common, _LEAST_SD**2) / each.blocks for each in nodes]
+    known = [node for node in nodes if math.isfinite(node.sd)]
+    squares = math.fsum((node.blocks - 1) * node.sd**2 for node in known)
+    common = squares / max(1, sum(node.blocks - 1 for node in known))
+    return [max(common, _LEAST_SD**2) / node.blocks for node in nodes]
 
 
 def _level(rule: Rule) -> float:
@@ -281,16 +281,16 @@ class _Sample:
 
 def _collect_samples(nodes: Sequence[NodeStudy]) -> Iterator[_Sample]:
     """Yield what two nodes or more measured: the baseline of a workload, then its comparisons."""
-    found: dict[tuple[str, str], list[NodeEffect]] = {}
-    for each in nodes:
-        for key, effect in _node_effects(each):
-            found.setdefault(key, []).append(effect)
+    collected: dict[tuple[str, str], list[NodeEffect]] = {}
+    for node in nodes:
+        for key, effect in _node_effects(node):
+            collected.setdefault(key, []).append(effect)
     study = nodes[0].study
     for workload in study.workloads:
         for figure in workload.figures:
             title = _entitle(workload, figure)
-            for (own, label), effects in found.items():
-                if own == title and len(effects) >= LEAST_NODES:
+            for (name, label), effects in collected.items():
+                if name == title and len(effects) >= LEAST_NODES:
                     is_baseline = label == study.baseline.label
                     yield _Sample(title, label, figure, is_baseline, tuple(effects))
 
@@ -302,16 +302,16 @@ def _node_effects(node: NodeStudy) -> Iterator[tuple[tuple[str, str], NodeEffect
     for workload in study.workloads:
         alone = runs.get((workload.label, study.baseline.label), {})
         for figure in workload.figures:
-            if own := select_figures(alone, figure.name):
+            if figures := select_figures(alone, figure.name):
                 sign = 1 if figure.higher_is_better else -1
-                logarithms: Array = sign * np.log(list(own.values()))
-                sd = float(np.std(logarithms, ddof=1)) if len(own) > 1 else math.nan
-                effect = NodeEffect(node.node, float(np.mean(logarithms)), sd, len(own))
+                logarithms: Array = sign * np.log(list(figures.values()))
+                sd = float(np.std(logarithms, ddof=1)) if len(figures) > 1 else math.nan
+                effect = NodeEffect(node.node, float(np.mean(logarithms)), sd, len(figures))
                 yield (_entitle(workload, figure), study.baseline.label), effect
     for result in compare_configurations(study, node.rows):
-        found = result.comparison
-        if math.isfinite(found.estimate) and result.configuration not in study.reduced:
-            effect = NodeEffect(node.node, found.estimate, found.sd, found.blocks)
+        comparison = result.comparison
+        if math.isfinite(comparison.estimate) and result.configuration not in study.reduced:
+            effect = NodeEffect(node.node, comparison.estimate, comparison.sd, comparison.blocks)
             yield (result.title, result.configuration), effect
 
 

@@ -61,7 +61,7 @@ class FleetRecord(BaseModel):
 
     def list_in(self, phase: Phase) -> tuple[str, ...]:
         """Return the nodes in a phase."""
-        return tuple(node for node, own in self.nodes.items() if own.phase is phase)
+        return tuple(node for node, state in self.nodes.items() if state.phase is phase)
 
     def list_results(self, folder: Path) -> list[Path]:
         """Return the output folders of nodes with results in this folder, complete or not."""
@@ -70,10 +70,10 @@ class FleetRecord(BaseModel):
     def list_missing(self) -> list[str]:
         """Return the state of each node with an incomplete study."""
         return [
-            f"{node} is {own.phase.value}: {own.detail or 'no more is known'}; its folder there "
-            f"is {own.folder}"
-            for node, own in self.nodes.items()
-            if own.phase not in (Phase.FETCHED, Phase.COMPLETE)
+            f"{node} is {state.phase.value}: {state.detail or 'no more is known'}; its folder "
+            f"there is {state.folder}"
+            for node, state in self.nodes.items()
+            if state.phase not in (Phase.FETCHED, Phase.COMPLETE)
         ]
 
     def list_remaining(self) -> tuple[str, ...] | None:
@@ -92,14 +92,15 @@ class FleetRecord(BaseModel):
     def clear_unrestored(self) -> FleetRecord:
         """Return the record without the marks of nodes that an earlier command left unrestored."""
         nodes = {
-            node: own.model_copy(update={"unrestored": False}) for node, own in self.nodes.items()
+            node: state.model_copy(update={"unrestored": False})
+            for node, state in self.nodes.items()
         }
         return self.model_copy(update={"nodes": nodes})
 
     def require_unchanged(self, folder: Path) -> None:
         """LedgerError if another command has changed the record since this one was read."""
-        found = read_record(folder)
-        if found != self and (found is not None or self.nodes):
+        record = read_record(folder)
+        if record != self and (record is not None or self.nodes):
             raise _wrong_folder(
                 folder,
                 "the record as it was read",
@@ -109,12 +110,12 @@ class FleetRecord(BaseModel):
 
     def require_restored(self) -> None:
         """RestoreError if nodes could not restore all settings."""
-        nodes = {node: own for node, own in self.nodes.items() if own.unrestored}
+        nodes = {node: state for node, state in self.nodes.items() if state.unrestored}
         if nodes:
             raise RestoreError(
                 "to restore every node",
-                found="; ".join(f"{node}: {own.detail}" for node, own in nodes.items()),
-                where=", ".join(own.folder for own in nodes.values()),
+                found="; ".join(f"{node}: {state.detail}" for node, state in nodes.items()),
+                where=", ".join(state.folder for state in nodes.values()),
                 remedy="`iostudy restore` on these nodes restores the rest",
             )
 
@@ -144,30 +145,30 @@ def prepare_record(
     out: Path, study: str, text: str, design: Design, *, resume: bool
 ) -> FleetRecord:
     """The record of a new run, or of the one to resume; LedgerError if the folder has another."""
-    found = read_record(out)
-    if found is None and resume:
+    record = read_record(out)
+    if record is None and resume:
         raise _wrong_folder(out, "a fleet run to resume", "there is none", "leave out --resume")
-    if found is None:
+    if record is None:
         return FleetRecord(identity=new_identity(), design=design, study=study, text=text, nodes={})
     if not resume:
         raise _wrong_folder(
             out, "a folder without a fleet run", "it has one", "give --resume, or another folder"
         )
-    if found.design is not design:
+    if record.design is not design:
         raise _wrong_folder(
             out,
             f"a fleet run with --design {design.value}",
-            f"its design is {found.design.value}",
-            f"give --design {found.design.value}, or another folder",
+            f"its design is {record.design.value}",
+            f"give --design {record.design.value}, or another folder",
         )
-    if found.text != text:
+    if record.text != text:
         raise _wrong_folder(
             out,
             f"the fleet run of this study ({study})",
-            f"it has another study ({found.study}), or this one with a different text",
+            f"it has another study ({record.study}), or this one with a different text",
             "resume with the original file, or give another folder",
         )
-    return found
+    return record
 
 
 def _wrong_folder(out: Path, wanted: str, found: str, remedy: str) -> LedgerError:

@@ -199,18 +199,18 @@ def _require_daemon(daemon: str, names: Iterable[str]) -> str:
 
 
 def _parse_properties(assignments: Sequence[str]) -> dict[str, str]:
-    found: dict[str, str] = {}
+    properties: dict[str, str] = {}
     for assignment in assignments:
         name, equals, value = assignment.partition("=")
-        if not equals or name in found:
+        if not equals or name in properties:
             raise UsageError(
                 "properties as KEY=VALUE, each once",
                 found=assignment,
                 where="the command line",
                 remedy="write it such as -p dfs.blocksize=64m",
             )
-        found[name] = value
-    return found
+        properties[name] = value
+    return properties
 
 
 def _print_status(cluster: LocalCluster, stands: user_cluster.ClusterStatus) -> None:
@@ -240,10 +240,10 @@ def _print_daemons(cluster: LocalCluster) -> None:
 
 def _addresses(cluster: LocalCluster) -> dict[str, str]:
     layout = cluster.layout
-    found = {"HDFS": layout.default_fs, "NameNode": f"http://{layout.web(NAMENODE)}"}
+    addresses = {"HDFS": layout.default_fs, "NameNode": f"http://{layout.web(NAMENODE)}"}
     if layout.spec.yarn:
-        found["ResourceManager"] = f"http://{layout.web(RESOURCEMANAGER)}"
-    return found | {"site files": str(layout.job_conf), "logs": str(layout.logs)}
+        addresses["ResourceManager"] = f"http://{layout.web(RESOURCEMANAGER)}"
+    return addresses | {"site files": str(layout.job_conf), "logs": str(layout.logs)}
 
 
 def _format_usage(cluster: LocalCluster) -> str:

@@ -12,10 +12,10 @@ def parse_hdfs_uri(text: str) -> str:
 
     ValueError says what is wrong with it.
     """
-    found = re.fullmatch(r"hdfs://([^/?#]*)/*([^?#]*)", text.strip())
-    if found is None:
+    match = re.fullmatch(r"hdfs://([^/?#]*)/*([^?#]*)", text.strip())
+    if match is None:
         raise ValueError("write hdfs://HOST:PORT/FOLDER, without a query or a fragment")
-    authority, path = found[1], found[2].rstrip("/")
+    authority, path = match[1], match[2].rstrip("/")
     _refuse_authority(authority)
     for part in re.split("/+", path) if path else ():
         if part in (".", "..") or not re.fullmatch(r"[\w.+=@-]+", part):

@@ -38,7 +38,7 @@ def read_property(address: Address, name: str) -> str | None:
         return None
     # Until Hadoop 2.8 the answer has all of them, whichever is requested (HADOOP-13628).
     properties = [answer["property"]] if "property" in answer else answer["properties"]
-    return next((each.get("value") for each in properties if each["key"] == name), None)
+    return next((entry.get("value") for entry in properties if entry["key"] == name), None)
 
 
 def fetch(address: Address, path: str) -> Any:

@@ -111,7 +111,7 @@ def find_processes(
     Another user can see a cluster's name in a command line, and start processes with its marker.
     """
     marker = f"{CLUSTER}={cluster}".encode()
-    found = []
+    processes = []
     owners = (os.geteuid(), *UIDS) if owners is None else owners
     for pid in (int(entry.name) for entry in _PROC.iterdir() if entry.name.isdecimal()):
         if read_owner(pid) not in owners:
@@ -120,8 +120,8 @@ def find_processes(
         if marker in variables:
             process = identify_child(pid, _daemon(variables))
             if process.runs():
-                found.append(process)
-    return tuple(found)
+                processes.append(process)
+    return tuple(processes)
 
 
 def read_owner(pid: int) -> int | None:
@@ -155,11 +155,11 @@ def _signalled(cluster: str, number: signal.Signals, until: float) -> bool:
     unseen = 0
     # A process that is becoming another program (execve(2)) has no environment for a moment.
     while unseen < 2:
-        found = find_processes(cluster)
-        unseen = 0 if found else unseen + 1
-        for process in set(found) - signalled:
+        running = find_processes(cluster)
+        unseen = 0 if running else unseen + 1
+        for process in set(running) - signalled:
             _signal(process, number)
-        signalled.update(found)
+        signalled.update(running)
         reap()
         if time.monotonic() > until:
             return False
@@ -176,7 +176,9 @@ def _signal(process: DaemonProcess, number: signal.Signals) -> None:
 
 def _daemon(variables: Sequence[bytes]) -> str:
     prefix = f"{DAEMON}=".encode()
-    values = [each.removeprefix(prefix) for each in variables if each.startswith(prefix)]
+    values = [
+        variable.removeprefix(prefix) for variable in variables if variable.startswith(prefix)
+    ]
     return values[0].decode(errors="replace") if values else ""
 
 

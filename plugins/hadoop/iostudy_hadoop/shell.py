@@ -84,8 +84,8 @@ class Shell:
         """Kill the YARN applications with the tag and return their ids. ClusterError."""
         wanted = f"to kill the jobs with the tag {tag} in YARN"
         query = ("-list", "-appTags", tag, "-appStates", _UNFINISHED)
-        found = self._applications(wanted, *query).lines
-        jobs = tuple(match[0] for line in found if (match := _APPLICATION.match(line)))
+        lines = self._applications(wanted, *query).lines
+        jobs = tuple(match[0] for line in lines if (match := _APPLICATION.match(line)))
         if jobs:
             self._applications(wanted, "-kill", *jobs)
         return jobs

@@ -51,7 +51,8 @@ def plan(
     files = groupby(sorted(properties, key=_site), key=_site)
     return PersistencePlan(
         artifacts=tuple(
-            Artifact(FOLDER / name, None, _text(own, origin, provenance)) for name, own in files
+            Artifact(FOLDER / name, None, _text(content, origin, provenance))
+            for name, content in files
         ),
         unsupported=tuple(map(_heap, heaps)),
         notes=(_MERGE,) if properties else (),
@@ -59,8 +60,8 @@ def plan(
 
 
 def _site(setting: PersistedSetting) -> str:
-    own = (file for begin, file in _SITES.items() if setting.attribute.startswith(begin))
-    return next(own, _COMMON)
+    files = (file for begin, file in _SITES.items() if setting.attribute.startswith(begin))
+    return next(files, _COMMON)
 
 
 def _text(settings: Iterable[PersistedSetting], origin: str, provenance: Sequence[str]) -> str:

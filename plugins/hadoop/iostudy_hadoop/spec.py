@@ -108,8 +108,8 @@ class ClusterSpec:
         """Return the data directories of a DataNode, counted from 0; none: on the target."""
         if not self.data_dirs:
             return ()
-        own = self.data_dirs[datanode :: self.datanodes]
-        return own or (self.data_dirs[datanode % len(self.data_dirs)],)
+        folders = self.data_dirs[datanode :: self.datanodes]
+        return folders or (self.data_dirs[datanode % len(self.data_dirs)],)
 
 
 def _format_directories(directories: Sequence[Path]) -> str:

@@ -153,12 +153,12 @@ def read(tree: Any, path: Path, branches: str, events: range, bases: Mapping[str
             filter_name=branches, entry_start=events.start, entry_stop=events.stop, library="ak"
         )
     for name in bases.keys() & set(arrays.fields):
-        found, expected = (
+        values, expected = (
             np.asarray(arrays[name]),
             make_rows(bases[name], events.start, events.stop),
         )
-        if not np.array_equal(found, expected):
-            event = events.start + int(np.argwhere(found != expected)[0][0])
+        if not np.array_equal(values, expected):
+            event = events.start + int(np.argwhere(values != expected)[0][0])
             raise _broken(path, f"{name} of event {event} differs from what was written")
     return time.perf_counter() - started
 

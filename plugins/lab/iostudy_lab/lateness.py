@@ -13,8 +13,8 @@ SERVICE_FIGURE, LATENESS_FIGURE = "service_us", "late_us"
 
 def describe_lateness(summaries: Iterable[TelemetrySummary]) -> str:
     """Describe the largest lateness of all recordings; empty without modelled drives."""
-    found = (figures for own in summaries for figures in own.devices.values())
-    late = [figures[LATENESS_FIGURE] for figures in found if LATENESS_FIGURE in figures]
+    rows = (figures for summary in summaries for figures in summary.devices.values())
+    late = [figures[LATENESS_FIGURE] for figures in rows if LATENESS_FIGURE in figures]
     if not late:
         return ""
     return (

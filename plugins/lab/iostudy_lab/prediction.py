@@ -76,7 +76,7 @@ class PredictionReport(TopicValue):
 
     def describe_error(self, configuration: str) -> str:
         """Return the largest error of the simulator under the configuration's scheduler."""
-        rates = {own.configuration: own.rate for own in self.errors}
+        rates = {error.configuration: error.rate for error in self.errors}
         return format_error(rates[configuration]) if configuration in rates else ""
 
     def build_section(self, *, factor: str, risk: float, several: bool) -> Section:
@@ -96,14 +96,14 @@ def build_prediction(study: Study, _: Sequence[TrialRow] = ()) -> PredictionRepo
     """Return the errors of this version's simulator; None for a measured study."""
     if not isinstance(study.target, SimulatedTarget):
         return None
-    found, drive = load_validation(), study.target.model
+    validation, drive = load_validation(), study.target.model
     errors = []
-    for own in study.configurations():
-        level = own.settings.get(SCHEDULER.name, AS_FOUND)
+    for configuration in study.configurations():
+        level = configuration.settings.get(SCHEDULER.name, AS_FOUND)
         scheduler = DEFAULT_SCHEDULER if level == AS_FOUND else level
-        rows = found.find(drive, scheduler)
+        rows = validation.find(drive, scheduler)
         error = PredictionErrorReport(
-            configuration=own.label,
+            configuration=configuration.label,
             scheduler=scheduler,
             workloads=len(rows),
             rate=max((abs(row.rate_error) for row in rows), default=None),
@@ -111,37 +111,37 @@ def build_prediction(study: Study, _: Sequence[TrialRow] = ()) -> PredictionRepo
             order=min((row.order for row in rows), default=None),
         )
         errors.append(error)
-    return PredictionReport.copy_from(found, drive=drive, errors=errors)
+    return PredictionReport.copy_from(validation, drive=drive, errors=errors)
 
 
-def _build_section(found: PredictionReport) -> Section:
+def _build_section(prediction: PredictionReport) -> Section:
     notes = [
         (
-            f"Largest differences from Linux {found.kernel} over the workloads of "
-            f"`{found.command}`, run on {found.date} ({found.circumstances}). Other workloads can "
-            "have larger ones."
+            f"Largest differences from Linux {prediction.kernel} over the workloads of "
+            f"`{prediction.command}`, run on {prediction.date} ({prediction.circumstances}). "
+            "Other workloads can have larger ones."
         ),
         (
-            f"Of {found.signs_decided} differences above 10 % that the kernel decided, the "
-            f"simulator predicted the sign of {found.signs_right}."
+            f"Of {prediction.signs_decided} differences above 10 % that the kernel decided, the "
+            f"simulator predicted the sign of {prediction.signs_right}."
         ),
     ]
-    if any(not own.workloads for own in found.errors):
+    if any(not error.workloads for error in prediction.errors):
         notes.append(
-            f"{NOT_VALIDATED}: no kernel was compared under this scheduler on {found.drive}."
+            f"{NOT_VALIDATED}: no kernel was compared under this scheduler on {prediction.drive}."
         )
     table = make_table(
         (
             {
-                "configuration": own.configuration,
-                "scheduler": own.scheduler,
-                "throughput": format_error(own.rate),
-                "99th percentile": format_error(own.p99),
+                "configuration": error.configuration,
+                "scheduler": error.scheduler,
+                "throughput": format_error(error.rate),
+                "99th percentile": format_error(error.p99),
                 "same order": NOT_VALIDATED
-                if own.order is None
-                else format_percent(round(own.order, 3)),
+                if error.order is None
+                else format_percent(round(error.order, 3)),
             }
-            for own in found.errors
+            for error in prediction.errors
         ),
         names=2,
     )

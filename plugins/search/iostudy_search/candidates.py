@@ -20,10 +20,10 @@ def add_candidates(study: Study, candidates: Sequence[Candidate]) -> Study:
     """
     values = [format_point(study, candidate.point) for candidate in candidates]
     chosen = tuple(
-        NamedConfiguration(c.label, own) for c, own in zip(candidates, values, strict=True)
+        NamedConfiguration(c.label, point) for c, point in zip(candidates, values, strict=True)
     )
-    factors = tuple(_with_levels(f, [own.get(f.name) for own in values]) for f in study.factors)
-    refused = {each.label: each.refused for each in candidates if each.refused}
+    factors = tuple(_with_levels(f, [point.get(f.name) for point in values]) for f in study.factors)
+    refused = {candidate.label: candidate.refused for candidate in candidates if candidate.refused}
     return replace(study, factors=factors, chosen=(*DEFAULT_ONLY, *chosen)).without(refused)
 
 
@@ -39,7 +39,7 @@ def name_points(
     """Points as the candidates that enter in a round, after those that are known."""
     search, named = require_search(study), list(earlier)
     for point in points:
-        taken = {each.label for each in named}
+        taken = {configuration.label for configuration in named}
         label = (
             _label(search, point, format_point(study, point), taken)
             or f"candidate {len(named) + 1}"
@@ -57,7 +57,7 @@ def _with_levels(factor: Factor, values: Iterable[str | None]) -> Factor:
 
 def _label(search: Search, point: Point, values: Mapping[str, str], taken: set[str]) -> str:
     """What the file calls the point, else its values; empty where these are too long."""
-    given = next((label for label, own in search.tries.items() if own == point), None)
+    given = next((label for label, other in search.tries.items() if other == point), None)
     if given is not None:
         return given
     short = short_names([parameter.name for parameter in search.space.parameters])

@@ -44,7 +44,9 @@ def preview_confirmation(study: Study) -> Study:
 
 def _levels(study: Study, winner: str) -> dict[str, list[str]]:
     """The default's level and the winner's of each factor that the winner has; one if equal."""
-    configuration = next(each for each in study.configurations() if each.label == winner)
+    configuration = next(
+        candidate for candidate in study.configurations() if candidate.label == winner
+    )
     options = {f"workload.{name}": value for name, value in configuration.options.items()}
     levels = {**configuration.settings, **options}
     return {
@@ -55,7 +57,7 @@ def _levels(study: Study, winner: str) -> dict[str, list[str]]:
 
 
 def _factor(study: Study, name: str, levels: list[str]) -> list[str] | dict[str, list[str]]:
-    factor = next(each for each in study.factors if each.name == name)
+    factor = next(candidate for candidate in study.factors if candidate.name == name)
     return {"levels": levels, "on": list(factor.on)} if factor.on else levels
 
 

@@ -28,14 +28,14 @@ class SearchRecord:
     def enter(self, candidates: Iterable[Candidate]) -> None:
         """Record candidates before their first trial, in one transaction."""
         with require_writable(self._tables).transaction() as change:
-            for each in candidates:
+            for candidate in candidates:
                 change.insert(
                     "candidate",
-                    number=each.number,
-                    round=each.round,
-                    label=each.label,
-                    point=json.dumps(each.point),
-                    refused=each.refused,
+                    number=candidate.number,
+                    round=candidate.round,
+                    label=candidate.label,
+                    point=json.dumps(candidate.point),
+                    refused=candidate.refused,
                 )
 
     def refuse(self, label: str, reason: str) -> None:

@@ -28,10 +28,10 @@ RESUME_HINT = "--resume continues it."
 
 def read_search_report(folder: Path, reference: str | None) -> Report:
     """Build the report of the search in an output folder, compared with ``reference`` if given."""
-    found, confirmed = read_search(folder), find_confirmation(folder)
-    study = replace(found.study, reference=reference or found.study.reference)
+    result, confirmed = read_search(folder), find_confirmation(folder)
+    study = replace(result.study, reference=reference or result.study.reference)
     return build_search_report(
-        replace(found, study=study),
+        replace(result, study=study),
         None if confirmed is None else read_recorded(confirmed, reference),
         str(folder.absolute()),
         partial(read_samples, folder),
@@ -39,7 +39,7 @@ def read_search_report(folder: Path, reference: str | None) -> Report:
 
 
 def build_search_report(
-    found: SearchResult,
+    result: SearchResult,
     confirmed: RecordedStudy | None,
     folder: str = "DIR",
     samples: ReadSamples | None = None,
@@ -51,83 +51,83 @@ def build_search_report(
     """
     if confirmed is None:
         searched = RecordedStudy(
-            folder, found.study, found.row, found.rows, samples, found.given_up
+            folder, result.study, result.row, result.rows, samples, result.given_up
         )
         report = build_report(searched)
-        report = report.model_copy(update={"headline": _headline(found), "state": _state(found)})
+        report = report.model_copy(update={"headline": _headline(result), "state": _state(result)})
     else:
         report = build_report(replace(confirmed, place=folder))
     verdicts = report.answer if confirmed else ()
     decided = confirmed is not None and report.state is State.COMPLETE
     text = {
-        "name": found.study.name,
-        "question": found.study.question,
-        "next_steps": report.next_steps if decided else (_step(found, folder),),
-        "answer": (*verdicts, *_answer(found, confirmed)),
-        "search": build_search(found),
-        "notes": tuple(dict.fromkeys((*found.study.notes, *report.notes))),
-        "method": report.method.model_copy(update={"text": _method(found, confirmed, report)}),
-        "reproduce": list_reproduction_steps(found.study, found.row),
-        "study_text": found.row.text,
-        "started_at": found.row.started_at,
+        "name": result.study.name,
+        "question": result.study.question,
+        "next_steps": report.next_steps if decided else (_step(result, folder),),
+        "answer": (*verdicts, *_answer(result, confirmed)),
+        "search": build_search(result),
+        "notes": tuple(dict.fromkeys((*result.study.notes, *report.notes))),
+        "method": report.method.model_copy(update={"text": _method(result, confirmed, report)}),
+        "reproduce": list_reproduction_steps(result.study, result.row),
+        "study_text": result.row.text,
+        "started_at": result.row.started_at,
     }
     return report.model_copy(update=text)
 
 
-def _state(found: SearchResult) -> State:
+def _state(result: SearchResult) -> State:
     """Return the state; without a winner nothing is confirmed."""
-    over = found.outcome is not None and found.outcome.winner is None
+    over = result.outcome is not None and result.outcome.winner is None
     return State.COMPLETE if over else State.STOPPED
 
 
-def _headline(found: SearchResult) -> str:
+def _headline(result: SearchResult) -> str:
     """Return the headline without a confirmation: a search decides nothing by itself."""
-    if found.outcome is None:
+    if result.outcome is None:
         return "No verdict yet: the search has not ended."
-    if found.outcome.winner is None:
+    if result.outcome.winner is None:
         return "No candidate was better than the default in the search."
     return "No verdict yet: the best candidate has not been confirmed."
 
 
-def _step(found: SearchResult, folder: str) -> Step:
+def _step(result: SearchResult, folder: str) -> Step:
     """Return the step before a confirmation: resume the search."""
-    if found.outcome is not None and found.outcome.winner is None:
+    if result.outcome is not None and result.outcome.winner is None:
         return Step(text="Keep the default.")
-    return suggest_resume("Resume until the winner is confirmed", found.study, folder)
+    return suggest_resume("Resume until the winner is confirmed", result.study, folder)
 
 
-def _answer(found: SearchResult, confirmed: RecordedStudy | None) -> Iterator[str]:
-    tried = format_count(sum(not own.refused for own in found.candidates), "candidate")
-    yield from map(describe_given_up, found.given_up)
-    if found.outcome is None:
-        if found.time_limit_seconds is not None:
-            limit = format_seconds(found.time_limit_seconds)
+def _answer(result: SearchResult, confirmed: RecordedStudy | None) -> Iterator[str]:
+    tried = format_count(sum(not candidate.refused for candidate in result.candidates), "candidate")
+    yield from map(describe_given_up, result.given_up)
+    if result.outcome is None:
+        if result.time_limit_seconds is not None:
+            limit = format_seconds(result.time_limit_seconds)
             yield f"The search reached its time limit of {limit}."
         yield f"The search has tried {tried} and has not ended; {RESUME_HINT}"
-    elif found.outcome.winner is None:
+    elif result.outcome.winner is None:
         yield f"None of {tried} was better than the default at the end of the search."
     elif confirmed is None:
-        ahead = quote_label(found.outcome.winner)
+        ahead = quote_label(result.outcome.winner)
         yield f"Of {tried}, {ahead} is the best; its confirmation has not started: {RESUME_HINT}"
     else:
         yield (
-            f"{quote_label(found.outcome.winner)} was the best of {tried} in the search; "
+            f"{quote_label(result.outcome.winner)} was the best of {tried} in the search; "
             "the verdict comes from fresh blocks."
         )
 
 
-def _method(found: SearchResult, confirmed: RecordedStudy | None, report: Report) -> str:
-    text = _describe_method(found)
+def _method(result: SearchResult, confirmed: RecordedStudy | None, report: Report) -> str:
+    text = _describe_method(result)
     return f"{text} {report.method.text}" if confirmed else text
 
 
-def _describe_method(found: SearchResult) -> str:
+def _describe_method(result: SearchResult) -> str:
     """Describe how a search found its winner, and why that is no verdict."""
-    search = require_search(found.study)
+    search = require_search(result.study)
     *but, last = (str(rung) for rung in build_policy(search).rungs)
     return (
         f"Every round of the search runs each workload under the default and up to {SLOTS} "
-        f"candidates, in a new random order from seed {found.row.seed}, for {search.budget} at "
+        f"candidates, in a new random order from seed {result.row.seed}, for {search.budget} at "
         "most. Known points come first, then a Latin hypercube, then what a tree-structured Parzen "
         f"estimator proposes from all results. After {', '.join(but)} and {last} rounds a "
         "candidate that is clearly worse than the best is dropped. The search gives no verdict, "

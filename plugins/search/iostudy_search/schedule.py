@@ -100,7 +100,7 @@ class SearchSchedule:
 
     def drop(self, label: str, reason: str) -> bool:
         """Refuse a candidate that always fails; the default cannot be refused."""
-        if label not in {each.label for each in self._candidates}:
+        if label not in {candidate.label for candidate in self._candidates}:
             return False
         self._record.refuse(label, reason)
         self._set_candidates(self._record.candidates())
@@ -113,18 +113,23 @@ class SearchSchedule:
 
     def _set_candidates(self, candidates: tuple[Candidate, ...]) -> None:
         self._candidates = candidates
-        study = add_candidates(self._study, [replace(each, refused="") for each in candidates])
-        self._configurations = {each.label: each for each in study.configurations()}
+        study = add_candidates(
+            self._study, [replace(candidate, refused="") for candidate in candidates]
+        )
+        self._configurations = {
+            configuration.label: configuration for configuration in study.configurations()
+        }
 
     def _enter(self, newcomers: Sequence[Candidate]) -> None:
         before = self._candidates
         self._set_candidates((*before, *newcomers))
-        tried = tuple(replace(each, refused=self._refusal(each)) for each in newcomers)
+        tried = tuple(replace(newcomer, refused=self._refusal(newcomer)) for newcomer in newcomers)
         self._record.enter(tried)
         self._set_candidates((*before, *tried))
         for listener in self._listeners:
-            for each in (each for each in tried if each.refused):
-                listener.configuration_refused(each.label, each.refused)
+            for candidate in tried:
+                if candidate.refused:
+                    listener.configuration_refused(candidate.label, candidate.refused)
 
     def _refusal(self, candidate: Candidate) -> str:
         """Explain why a workload or the host refuses a candidate; empty if none does."""

@@ -94,16 +94,16 @@ def parse_search(
     """
     parameters = _parameters(collector, (*path, "parameters"), section.parameters or {}, requests)
     _check_budget(collector, (*path, "budget"), section.budget, 2 * max(1, len(requests)))
-    factors = tuple(each.factor for each in parameters)
+    factors = tuple(parameter.factor for parameter in parameters)
     if not parameters or len(parameters) < len(section.parameters):
         return factors, None
-    found = _space(collector, (*path, "parameters"), parameters)
-    if found is None:
+    space = _space(collector, (*path, "parameters"), parameters)
+    if space is None:
         return factors, None
-    points = _Points(found, requests)
+    points = _Points(space, requests)
     default = points.default(factors)
     tries = _tries(collector, (*path, "try"), section.tries or {}, points, default)
-    return factors, Search(found, section.budget, tries, default, section.worst)
+    return factors, Search(space, section.budget, tries, default, section.worst)
 
 
 def _parameters(
@@ -112,11 +112,11 @@ def _parameters(
     section: Mapping[Any, Any],
     requests: Sequence[WorkloadRequest],
 ) -> tuple[_Searched, ...]:
-    found = [
+    parsed = [
         collector.attempt((*path, name), partial(_parameter, str(name), requests=requests), given)
         for name, given in section.items()
     ]
-    return tuple(each for each in found if each is not None)
+    return tuple(parameter for parameter in parsed if parameter is not None)
 
 
 def _parameter(name: str, given: Any, requests: Sequence[WorkloadRequest]) -> _Searched:
@@ -216,34 +216,36 @@ def _default(factor: Factor, requests: Sequence[WorkloadRequest]) -> Level:
     """Settings as the host has them; an option as all workloads that know it have it."""
     if factor.kind is FactorKind.SETTING:
         return Level(AS_FOUND, AS_FOUND)
-    having = [each for each in requests if factor.option in type(each.options).model_fields]
+    having = [
+        request for request in requests if factor.option in type(request.options).model_fields
+    ]
     values = {
         canonical_value(factor.name, scalar_text(value), _models(requests))
-        for value in (each.options.model_dump(mode="json")[factor.option] for each in having)
+        for value in (request.options.model_dump(mode="json")[factor.option] for request in having)
     }
     if len(values) != 1:
-        found = ", ".join(sorted(values)) or "no workload of this study has that option"
+        text = ", ".join(sorted(values)) or "no workload of this study has that option"
         message = "give the option the same value in every workload; that is the default"
-        raise ValueError(f"{message}; found {found}" if values else found)
+        raise ValueError(f"{message}; found {text}" if values else text)
     return Level(*values, *values)
 
 
 def _space(
     collector: ProblemCollector, path: KeyPath, parameters: Sequence[_Searched]
 ) -> SearchSpace | None:
-    searched = [each for each in parameters if each.domain is not None]
+    searched = [parameter for parameter in parameters if parameter.domain is not None]
     if not searched:
         collector.add(path, "all of it is held; give a parameter several values")
         return None
-    domains = {each.factor.name: each.domain for each in searched}
-    idle = [each.factor for each in searched if _never_there(each.factor, domains)]
+    domains = {parameter.factor.name: parameter.domain for parameter in searched}
+    idle = [parameter.factor for parameter in searched if _never_there(parameter.factor, domains)]
     for factor in idle:
         message = f"it is only there while {factor.condition}; add that value, or leave this out"
         collector.add((*path, factor.name), message)
     if idle:
         return None
-    in_order = sorted(searched, key=lambda each: each.factor.condition is not None)
-    return SearchSpace(tuple(_in_space(each, domains) for each in in_order))
+    in_order = sorted(searched, key=lambda parameter: parameter.factor.condition is not None)
+    return SearchSpace(tuple(_in_space(parameter, domains) for parameter in in_order))
 
 
 def _never_there(factor: Factor, domains: Mapping[str, Domain | None]) -> bool:
@@ -333,18 +335,18 @@ def _tries(
     points: _Points,
     default: Point | None,
 ) -> Mapping[str, Point]:
-    found: dict[str, Point] = {}
+    tried: dict[str, Point] = {}
     taken = {DEFAULT: default}
     for key, given in section.items():
         label = collector.attempt((*path, key), _label, key)
         point = collector.attempt((*path, key), points.parse, given)
         if label is None or point is None:
             continue
-        same = next((name for name, own in {**taken, **found}.items() if own == point), None)
+        same = next((name for name, other in {**taken, **tried}.items() if other == point), None)
         if same is not None:
             collector.add((*path, key), f"the same values as {same}; leave one of them out")
-        found[label] = point
-    return found
+        tried[label] = point
+    return tried
 
 
 def _label(value: Any) -> str:

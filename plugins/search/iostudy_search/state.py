@@ -129,12 +129,12 @@ class SearchState:
 
         None where no point is left. The points that the study file lists enter first.
         """
-        entered = [each for each in self.candidates if each.round == self.round]
-        refused = sum(bool(each.refused) for each in entered)
+        entered = [candidate for candidate in self.candidates if candidate.round == self.round]
+        refused = sum(bool(candidate.refused) for candidate in entered)
         free = self._slots - len(self.racing)
         if self._has_begun or free < 1 or refused >= MAX_REFUSED_PER_ROUND:
             return ()
-        labels = {each.label for each in self.candidates}
+        labels = {candidate.label for candidate in self.candidates}
         waiting = [point for label, point in self.search.tries.items() if label not in labels]
         points = waiting[:free] or propose(
             self.search.space, self._taken, free, self.seed, self.policy
@@ -147,10 +147,12 @@ class SearchState:
             return None
         draw = random.Random(f"{self.seed} {self.round}")
         workloads = draw.sample(self._workloads, len(self._workloads))
-        left = next(each for each in workloads if (each, self.round) not in self._complete)
-        own = random.Random(f"{self.seed} {self.round} {left}")
+        left = next(
+            workload for workload in workloads if (workload, self.round) not in self._complete
+        )
+        generator = random.Random(f"{self.seed} {self.round} {left}")
         labels = (DEFAULT, *self.racing)
-        return Block(self.round, left, tuple(own.sample(labels, len(labels))))
+        return Block(self.round, left, tuple(generator.sample(labels, len(labels))))
 
     def outcome(self) -> SearchOutcome:
         """Return the outcome if the search ends now."""
@@ -197,11 +199,11 @@ class SearchState:
         values = collect_figures(self.study, self.rows)
         return tuple(
             CandidateResult(
-                each.point,
-                tuple(self._ratios(label, each.label, values) for label in self._workloads),
-                refused=bool(each.refused),
+                candidate.point,
+                tuple(self._ratios(label, candidate.label, values) for label in self._workloads),
+                refused=bool(candidate.refused),
             )
-            for each in self.candidates
+            for candidate in self.candidates
         )
 
     @property
@@ -220,9 +222,9 @@ class SearchState:
         """Return paired log-ratios to the default by round; NaN without a pair."""
         figure = next(w.figure for w in self.study.workloads if w.label == workload)
         sign = 1 if figure.higher_is_better else -1
-        own, base = values.get((workload, label), {}), values.get((workload, DEFAULT), {})
+        figures, base = values.get((workload, label), {}), values.get((workload, DEFAULT), {})
         ratios = np.full(self.round - 1, np.nan)
-        for block in own.keys() & base.keys():
+        for block in figures.keys() & base.keys():
             if block < self.round:
-                ratios[block - 1] = sign * math.log(own[block] / base[block])
+                ratios[block - 1] = sign * math.log(figures[block] / base[block])
         return ratios

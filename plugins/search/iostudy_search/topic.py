@@ -111,16 +111,16 @@ class SearchReport(TopicValue):
         return _build_section(self)
 
 
-def build_search(found: SearchResult) -> SearchReport:
+def build_search(result: SearchResult) -> SearchReport:
     """The candidates as the ledger leaves them, and what they say of the parameters."""
-    course = SearchState(found.study, found.row.seed, found.candidates, found.rows)
+    course = SearchState(result.study, result.row.seed, result.candidates, result.rows)
     ahead = course.incumbent
     space = course.search.space
-    response = estimate_response(space, course.candidate_results, course.policy, found.row.seed)
+    response = estimate_response(space, course.candidate_results, course.policy, result.row.seed)
     return SearchReport(
-        ended=found.outcome is not None,
-        incumbent=None if ahead is None else found.candidates[ahead].label,
-        workloads=tuple(request.label for request in found.study.workloads),
+        ended=result.outcome is not None,
+        incumbent=None if ahead is None else result.candidates[ahead].label,
+        workloads=tuple(request.label for request in result.study.workloads),
         candidates=tuple(
             CandidateReport(
                 label=candidate.label,
@@ -129,19 +129,21 @@ def build_search(found: SearchResult) -> SearchReport:
                 blocks=entrant.blocks,
                 change=finite(as_fraction(entrant.estimate)),
                 error=finite(as_fraction(entrant.error)),
-                on=tuple(finite(as_fraction(own)) for own in entrant.by_workload),
+                on=tuple(finite(as_fraction(ratio)) for ratio in entrant.by_workload),
                 eligible=entrant.eligible,
                 refused=candidate.refused,
             )
-            for candidate, entrant in zip(found.candidates, course.race.entrants, strict=False)
+            for candidate, entrant in zip(result.candidates, course.race.entrants, strict=False)
         ),
         trials=course.spent.trials,
         curves=tuple(_list_effects(space, response)) if response else (),
         importance=tuple(
             ImportanceReport(
-                parameter=own.parameter, share=own.share, interval=Span(low=own.low, high=own.high)
+                parameter=share.parameter,
+                share=share.share,
+                interval=Span(low=share.low, high=share.high),
             )
-            for own in (response.importance if response else ())
+            for share in (response.importance if response else ())
         ),
     )
 
@@ -171,17 +173,26 @@ def _build_section(search: SearchReport) -> Section:
     candidates = make_table(
         (
             [
-                ("candidate", own.label),
-                ("outcome", "ahead" if own.label == search.incumbent else describe_outcome(own)),
-                ("blocks", own.blocks),
-                ("against default", format_signed_change(own.change)),
-                ("± standard error", UNKNOWN if own.error is None else format_percent(own.error)),
+                ("candidate", candidate.label),
+                (
+                    "outcome",
+                    "ahead" if candidate.label == search.incumbent else describe_outcome(candidate),
+                ),
+                ("blocks", candidate.blocks),
+                ("against default", format_signed_change(candidate.change)),
+                (
+                    "± standard error",
+                    UNKNOWN if candidate.error is None else format_percent(candidate.error),
+                ),
                 *(
                     (name, format_signed_change(change))
-                    for name, change in zip(several, own.on, strict=False)
+                    for name, change in zip(several, candidate.on, strict=False)
                 ),
             ]
-            for own in sorted(search.candidates, key=lambda own: (-own.blocks, -(own.change or 0)))
+            for candidate in sorted(
+                search.candidates,
+                key=lambda candidate: (-candidate.blocks, -(candidate.change or 0)),
+            )
         ),
         "every candidate",
         names=2,
@@ -189,12 +200,12 @@ def _build_section(search: SearchReport) -> Section:
     importance = make_table(
         (
             {
-                "parameter": own.parameter or "interactions",
-                "share of explained variance": format_percent(own.share),
-                "95 % interval": f"{format_percent(own.interval.low)} to "
-                f"{format_percent(own.interval.high)}",
+                "parameter": share.parameter or "interactions",
+                "share of explained variance": format_percent(share.share),
+                "95 % interval": f"{format_percent(share.interval.low)} to "
+                f"{format_percent(share.interval.high)}",
             }
-            for own in sorted(search.importance, key=lambda own: -own.share)
+            for share in sorted(search.importance, key=lambda share: -share.share)
         ),
         "parameter importance",
     )
@@ -202,10 +213,10 @@ def _build_section(search: SearchReport) -> Section:
         make_table(
             (
                 {
-                    curve.parameter: own.value,
-                    "against default": format_change_interval(own.change, own.interval),
+                    curve.parameter: point.value,
+                    "against default": format_change_interval(point.change, point.interval),
                 }
-                for own in curve.points
+                for point in curve.points
             ),
             f"response to {curve.parameter}",
         )
@@ -224,7 +235,7 @@ def _build_section(search: SearchReport) -> Section:
 def _known(search: SearchReport) -> Iterator[str]:
     """Extent of the search, and limits of its figures."""
     finished, refused = (
-        sum(own.standing is standing for own in search.candidates)
+        sum(candidate.standing is standing for candidate in search.candidates)
         for standing in (RaceStatus.FINISHED, RaceStatus.REFUSED)
     )
     yield (
@@ -294,27 +305,27 @@ def describe_outcome(candidate: CandidateReport) -> str:
 def build_response_chart(curve: MainEffectReport, search: SearchReport) -> Chart:
     """The curve with its interval; each candidate a point, the larger the more blocks it ran."""
     place: Callable[[str], object] = float if curve.is_range else str
-    best = max(curve.points, key=lambda own: own.change)
+    best = max(curve.points, key=lambda point: point.change)
     rows = {
         "curve": [
             {
-                "value": place(own.value),
-                "change": round_value(own.change),
-                "low": round_value(own.interval.low),
-                "high": round_value(own.interval.high),
+                "value": place(point.value),
+                "change": round_value(point.change),
+                "low": round_value(point.interval.low),
+                "high": round_value(point.interval.high),
             }
-            for own in curve.points
+            for point in curve.points
         ],
         "candidates": [
             {
-                "candidate": own.label,
-                "value": place(own.point[curve.parameter]),
-                "change": round_value(own.change),
-                "blocks": own.blocks,
-                "change_text": format_signed_change(own.change),
+                "candidate": candidate.label,
+                "value": place(candidate.point[curve.parameter]),
+                "change": round_value(candidate.change),
+                "blocks": candidate.blocks,
+                "change_text": format_signed_change(candidate.change),
             }
-            for own in search.candidates
-            if own.change is not None and curve.parameter in own.point
+            for candidate in search.candidates
+            if candidate.change is not None and curve.parameter in candidate.point
         ],
     }
     return Chart(

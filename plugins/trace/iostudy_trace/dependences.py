@@ -36,7 +36,7 @@ def infer_dependences(bios: Iterable[Bio], start_ns: int) -> Mapping[int, tuple[
     threads: dict[int, list[Bio]] = defaultdict(list)
     for bio in sorted(bios, key=lambda bio: bio.queued_ns):
         threads[bio.pid].append(bio)
-    return {pid: tuple(_infer_thread(own, start_ns)) for pid, own in threads.items()}
+    return {pid: tuple(_infer_thread(thread, start_ns)) for pid, thread in threads.items()}
 
 
 def _infer_thread(bios: Sequence[Bio], start_ns: int) -> Iterable[DependentBio]:

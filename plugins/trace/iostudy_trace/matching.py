@@ -125,7 +125,7 @@ class _Matcher:
     def queue(self, event: BlockEvent, key: Key) -> None:
         device, operation, sector = key
         size = event.bytes or 0
-        own = _OpenBio(
+        bio = _OpenBio(
             Bio(
                 device,
                 operation,
@@ -139,20 +139,20 @@ class _Matcher:
                 None,
             )
         )
-        self.bios.append(own)
+        self.bios.append(bio)
         if operation is Operation.FLUSH:
-            self._flushes.append(own)
+            self._flushes.append(bio)
         else:
-            self._parts[key].append((sector + size // SECTOR_BYTES, own))
+            self._parts[key].append((sector + size // SECTOR_BYTES, bio))
 
     def split(self, event: BlockEvent, key: Key) -> None:
         if not self._parts[key]:
             return
-        end, own = self._parts[key].pop()
+        end, bio = self._parts[key].pop()
         middle = key[2] + (event.bytes or 0) // SECTOR_BYTES
-        own.parts += 1
-        self._parts[key].append((middle, own))
-        self._parts[*key[:2], middle].append((end, own))
+        bio.parts += 1
+        self._parts[key].append((middle, bio))
+        self._parts[*key[:2], middle].append((end, bio))
 
     def allocate(self, event: BlockEvent, key: Key) -> None:
         self._allocated[key] = _arrival(event)
@@ -188,25 +188,25 @@ class _Matcher:
             self._complete_bios(event, key)
         if not self._issued[key]:
             return
-        own = self._issued[key].popleft()
-        own.bytes_left -= event.bytes or 0
-        if own.bytes_left > 0:
+        request = self._issued[key].popleft()
+        request.bytes_left -= event.bytes or 0
+        if request.bytes_left > 0:
             rest = key[2] + (event.bytes or 0) // SECTOR_BYTES
-            self._issued[*key[:2], rest].append(own)
+            self._issued[*key[:2], rest].append(request)
         else:
-            self.requests.append(replace(own.request, completed_ns=event.time_ns))
+            self.requests.append(replace(request.request, completed_ns=event.time_ns))
 
     def _complete_bios(self, event: BlockEvent, key: Key) -> None:
         device, operation, sector = key
         end = sector + (event.bytes or 0) // SECTOR_BYTES
         while sector < end and (waiting := self._parts.get((device, operation, sector))):
-            part_end, own = waiting.popleft()
+            part_end, bio = waiting.popleft()
             if not waiting:
                 del self._parts[device, operation, sector]
             if part_end > end:
-                self._parts[device, operation, end].append((part_end, own))
+                self._parts[device, operation, end].append((part_end, bio))
             else:
-                self._complete_part(own, event.time_ns)
+                self._complete_part(bio, event.time_ns)
             sector = part_end
 
     def _complete_part(self, pending: _OpenBio, time_ns: int) -> None:
@@ -217,10 +217,10 @@ class _Matcher:
     def _complete_flushes(self, event: BlockEvent, key: Key) -> None:
         """One flush of the drive completes all flushes that were queued before its issue."""
         issued = self._issued[key][0].request.issued_ns if self._issued[key] else event.time_ns
-        for own in self._flushes:
-            if own.bio.device == key[0] and own.bio.queued_ns <= issued:
-                self._complete_part(own, event.time_ns)
-        self._flushes = [own for own in self._flushes if own.parts]
+        for flush in self._flushes:
+            if flush.bio.device == key[0] and flush.bio.queued_ns <= issued:
+                self._complete_part(flush, event.time_ns)
+        self._flushes = [flush for flush in self._flushes if flush.parts]
 
     def _forget(self) -> None:
         """Drop what was under way when events were lost."""
@@ -252,7 +252,7 @@ def match(trace: Iterable[BlockEvent]) -> MatchedTrace:
         end = event.time_ns
         matcher.add(event)
     return MatchedTrace(
-        bios=tuple(own.bio for own in matcher.bios),
+        bios=tuple(bio.bio for bio in matcher.bios),
         requests=tuple(matcher.requests),
         counts=dict(matcher.counts),
         lost=matcher.lost,

@@ -50,10 +50,10 @@ class RecordedTrace:
 
 def select_disks(places: Sequence[str]) -> tuple[BlockDevice, ...]:
     """Return the disks of the places, of volumes those below. TargetError for no device."""
-    found = (
+    disks = (
         disk for place in places for device in stack.find_devices(place) for disk in _disks(device)
     )
-    return tuple(dict.fromkeys(found))
+    return tuple(dict.fromkeys(disks))
 
 
 def _disks(device: BlockDevice) -> Iterator[BlockDevice]:

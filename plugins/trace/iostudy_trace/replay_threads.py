@@ -19,7 +19,7 @@ def build_replay_threads(trace: MatchedTrace, device: str) -> list[list[TracedBi
     ]
     start = min((bio.queued_ns for bio in bios), default=0)
     threads = infer_dependences(bios, start)
-    return [[_convert(own) for own in thread] for thread in threads.values()]
+    return [[_convert(request) for request in thread] for thread in threads.values()]
 
 
 def _convert(dependent: DependentBio) -> TracedBio:

@@ -89,14 +89,14 @@ def summarize(trace: MatchedTrace) -> TraceSummary:
 def _find_followers(requests: Iterable[Request | Bio]) -> frozenset[int]:
     """The identities of those that begin where the previous one of their device ended."""
     ends: dict[str, int] = {}
-    found = set()
-    for each in requests:
-        if not each.bytes:
+    keys = set()
+    for request in requests:
+        if not request.bytes:
             continue
-        if ends.get(each.device) == each.sector:
-            found.add(id(each))
-        ends[each.device] = each.sector + each.bytes // SECTOR_BYTES
-    return frozenset(found)
+        if ends.get(request.device) == request.sector:
+            keys.add(id(request))
+        ends[request.device] = request.sector + request.bytes // SECTOR_BYTES
+    return frozenset(keys)
 
 
 def _summarize_requests(
@@ -123,16 +123,18 @@ def _summarize_processes(bios: Sequence[Bio]) -> tuple[ProcessSummary, ...]:
     groups: Mapping[tuple[str, int, str, str], list[Bio]] = defaultdict(list)
     for bio in bios:
         groups[bio.command, bio.pid, bio.device, bio.operation].append(bio)
-    found = [
+    summaries = [
         ProcessSummary(
             *key,
-            bios=len(own),
-            bytes=sum(bio.bytes for bio in own),
-            sequential=len(_find_followers(own)) / len(own),
+            bios=len(group),
+            bytes=sum(bio.bytes for bio in group),
+            sequential=len(_find_followers(group)) / len(group),
         )
-        for key, own in groups.items()
+        for key, group in groups.items()
     ]
-    busiest = sorted(found, key=lambda each: (-each.bytes, -each.bios, each.command, each.pid))
+    busiest = sorted(
+        summaries, key=lambda process: (-process.bytes, -process.bios, process.command, process.pid)
+    )
     return tuple(busiest[:_MOST_PROCESSES])
 
 
@@ -140,5 +142,5 @@ def _percentiles(values: Sequence[int], factor: float) -> tuple[float, ...]:
     """Values at `PERCENTILES`, none of nothing; each is one of the values."""
     if not values:
         return ()
-    found = np.percentile(values, list(PERCENTILES.values()), method="inverted_cdf")
-    return tuple(float(value) * factor for value in found)
+    picked = np.percentile(values, list(PERCENTILES.values()), method="inverted_cdf")
+    return tuple(float(value) * factor for value in picked)

@@ -16,7 +16,7 @@ def list_facts(summary: TraceSummary) -> list[tuple[str, str]]:
     return [
         ("time", format_seconds(summary.seconds)),
         ("events", f"{summary.events}, {summary.lost} lost"),
-        ("requests", f"{sum(each.requests for each in summary.requests)}"),
+        ("requests", f"{sum(request.requests for request in summary.requests)}"),
         ("unfinished", f"{summary.unfinished} requests that did not complete in the trace"),
         ("merges", f"{summary.merges}"),
     ]
@@ -37,17 +37,17 @@ def list_requests(summary: TraceSummary) -> _Table:
     )
     rows = [
         (
-            each.device,
-            each.operation,
-            f"{each.requests}",
-            format_rounded_size(each.bytes),
-            " / ".join(format_rounded_size(round(size)) for size in each.sizes),
-            format_percent(each.sequential),
-            format_significant(each.mean_depth),
-            _join(each.latencies_us),
-            _join(each.waits_us),
+            request.device,
+            request.operation,
+            f"{request.requests}",
+            format_rounded_size(request.bytes),
+            " / ".join(format_rounded_size(round(size)) for size in request.sizes),
+            format_percent(request.sequential),
+            format_significant(request.mean_depth),
+            _join(request.latencies_us),
+            _join(request.waits_us),
         )
-        for each in summary.requests
+        for request in summary.requests
     ]
     return heads, rows
 
@@ -57,15 +57,15 @@ def list_processes(summary: TraceSummary) -> _Table:
     heads = ("thread", "id", "device", "operation", "bios", "bytes", "sequential")
     rows = [
         (
-            each.command,
-            f"{each.pid}",
-            each.device,
-            each.operation,
-            f"{each.bios}",
-            format_rounded_size(each.bytes),
-            format_percent(each.sequential),
+            process.command,
+            f"{process.pid}",
+            process.device,
+            process.operation,
+            f"{process.bios}",
+            format_rounded_size(process.bytes),
+            format_percent(process.sequential),
         )
-        for each in summary.processes
+        for process in summary.processes
     ]
     return heads, rows
 

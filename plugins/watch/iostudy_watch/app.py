@@ -210,8 +210,8 @@ class WatchApp(App[int]):
 
     def action_interval(self, steps: int) -> None:
         """The next longer interval, or the next shorter one."""
-        longer = [each for each in _INTERVALS if each > self._interval]
-        shorter = [each for each in _INTERVALS if each < self._interval]
+        longer = [interval for interval in _INTERVALS if interval > self._interval]
+        shorter = [interval for interval in _INTERVALS if interval < self._interval]
         ahead = longer if steps > 0 else shorter[::-1]
         if ahead:
             self._interval, self._due = ahead[0], time.monotonic()

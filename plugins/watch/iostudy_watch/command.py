@@ -56,15 +56,15 @@ class CommandReport:
         heads = tuple(_WIDTHS)
         rows = [
             (
-                str(each.pid),
-                f"{each.cpu_seconds:.2f}",
-                f"{each.read_bytes / KIB:.0f}",
-                f"{each.written_bytes / KIB:.0f}",
-                "command" if each.of_workload else "others",
+                str(process.pid),
+                f"{process.cpu_seconds:.2f}",
+                f"{process.read_bytes / KIB:.0f}",
+                f"{process.written_bytes / KIB:.0f}",
+                "command" if process.of_workload else "others",
             )
-            for each in self.processes
+            for process in self.processes
         ]
-        names = ("Process", *(visible(each.name) for each in self.processes))
+        names = ("Process", *(visible(process.name) for process in self.processes))
         return align(names, [heads, *rows], _WIDTHS, name_width=16)
 
 
@@ -112,23 +112,23 @@ def run(
 def _drop_idle_devices(reading: Reading) -> Reading:
     """Drop the devices that were idle."""
     busy = {
-        name: own
-        for name, own in reading.summary.devices.items()
-        if any(own[head] for head in ("r/s", "w/s", "d/s", "f/s", "%util"))
+        name: figures
+        for name, figures in reading.summary.devices.items()
+        if any(figures[head] for head in ("r/s", "w/s", "d/s", "f/s", "%util"))
     }
     return replace(reading, summary=replace(reading.summary, devices=busy))
 
 
 def _select_busiest(processes: Sequence[ProcessUsage]) -> tuple[ProcessUsage, ...]:
     """Select the busiest processes, the command's first, by bytes and then by CPU time."""
-    active = (each for each in processes if each.pid != os.getpid())
+    active = (process for process in processes if process.pid != os.getpid())
     order = sorted(
         active,
-        key=lambda each: (
-            not each.of_workload,
-            -(each.read_bytes + each.written_bytes),
-            -each.cpu_seconds,
+        key=lambda process: (
+            not process.of_workload,
+            -(process.read_bytes + process.written_bytes),
+            -process.cpu_seconds,
         ),
     )
-    own = [each for each in order if each.of_workload][:_MAX_PROCESSES]
-    return (*own, *[each for each in order if not each.of_workload][:_MAX_PROCESSES])
+    workload = [process for process in order if process.of_workload][:_MAX_PROCESSES]
+    return (*workload, *[process for process in order if not process.of_workload][:_MAX_PROCESSES])

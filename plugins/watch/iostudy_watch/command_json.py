@@ -31,15 +31,15 @@ def build_document(report: CommandReport, *, old: bool = False) -> WatchReport:
                 for name, figures in summary.devices.items()
             }
         ),
-        called={name: own.label for name, own in reading.devices.items()},
+        called={name: device.label for name, device in reading.devices.items()},
         machine=finite_values(summary.machine),
         network=_each(summary.network),
         nfs=_each(summary.nfs),
         workload=finite_values(summary.workload),
-        processes=tuple(ProcessReport(**asdict(each)) for each in report.processes),
+        processes=tuple(ProcessReport(**asdict(process)) for process in report.processes),
         limited_by=build_diagnosis(report.limited),
     )
 
 
 def _each(figures: Mapping[str, DeviceFigures]) -> dict[str, Figures]:
-    return {name: finite_values(own) for name, own in figures.items()}
+    return {name: finite_values(values) for name, values in figures.items()}

@@ -38,8 +38,8 @@ def select_devices(places: Sequence[str], root: Path = ROOT) -> tuple[str, ...]:
     file or directory, which stands for the device of its file system. TargetError if there is
     no such device; it names the existing or the most similar ones.
     """
-    found = (device for place in places for device in _find_devices(place, root))
-    whole = (each for device in found for each in _with_members(device, root))
+    selected = (device for place in places for device in _find_devices(place, root))
+    whole = (member for device in selected for member in _with_members(device, root))
     return tuple(dict.fromkeys(_diskstats_name(device.name) for device in whole))
 
 
@@ -58,9 +58,9 @@ def describe_device(name: str, root: Path = ROOT) -> WatchedDevice:
         disks=tuple(_diskstats_name(member.disk) for member in members),
         is_partition=device.partition_of is not None,
         counted_by=tuple(
-            _diskstats_name(each.name)
-            for each in stack.devices_with_counters(device, root)
-            if each != device
+            _diskstats_name(counter.name)
+            for counter in stack.devices_with_counters(device, root)
+            if counter != device
         ),
     )
 

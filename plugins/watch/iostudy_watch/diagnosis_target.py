@@ -71,8 +71,10 @@ def _select_devices(reading: Reading, names: Iterable[str]) -> tuple[str, ...]:
 
     A device without counters is replaced by its members.
     """
-    counting = dict.fromkeys(each for name in names for each in _counting_devices(reading, name))
-    below = {each for name in counting for each in _underlying_devices(name)}
+    counting = dict.fromkeys(
+        device for name in names for device in _counting_devices(reading, name)
+    )
+    below = {device for name in counting for device in _underlying_devices(name)}
     return tuple(name for name in _exclude_members(reading, counting) if name not in below)
 
 
@@ -98,13 +100,15 @@ def _underlying_devices(name: str) -> Iterator[str]:
 
 def _find_busiest_mount(summary: TelemetrySummary) -> str:
     """Return the mount with the most data moved that the command may use; "" without any."""
-    own = {
+    shown = {
         name: figures
         for name, figures in summary.nfs.items()
         if is_attributable_to_workload(summary, name)
     }
     return max(
-        own, key=lambda name: (compute_data_rate_kb(own[name]), own[name]["ops/s"]), default=""
+        shown,
+        key=lambda name: (compute_data_rate_kb(shown[name]), shown[name]["ops/s"]),
+        default="",
     )
 
 

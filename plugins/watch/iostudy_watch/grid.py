@@ -129,8 +129,8 @@ class Grid(ScrollView, can_focus=True):
     def _style(self, kind: str) -> Style:
         """Kept: to work it out for every cell takes longer than all the rest."""
         if kind not in self._styles:
-            own = self.get_component_rich_style(f"grid--{kind}", partial=True)
-            self._styles[kind] = self.rich_style + own
+            style = self.get_component_rich_style(f"grid--{kind}", partial=True)
+            self._styles[kind] = self.rich_style + style
         return self._styles[kind]
 
     @property
@@ -252,7 +252,7 @@ def _name(row: Row) -> str:
 @lru_cache
 def _figure_cells(values: tuple[float | None, ...], under: str) -> _Line:
     """Return the cells of COLUMNS, with neighbours of the same style merged; cached."""
-    kinds = (under or _shade(*each) for each in zip(COLUMNS, values, strict=True))
+    kinds = (under or _shade(*cell) for cell in zip(COLUMNS, values, strict=True))
     texts = map(str.rjust, map(_number, values), _FIGURE_WIDTHS.values())
     groups = groupby(zip(texts, kinds, strict=True), itemgetter(1))
     return tuple(("".join(text for text, _ in cells), kind) for kind, cells in groups)

@@ -31,8 +31,10 @@ class Help(ModalScreen[None]):
 
     def compose(self) -> ComposeResult:
         """A line for each key."""
-        keys = [(self.app.get_key_display(each), each) for each in self._listed_bindings]
+        keys = [(self.app.get_key_display(binding), binding) for binding in self._listed_bindings]
         width = max(len(key) for key, _ in keys)
-        lines = [f"{key:>{width}}  {each.tooltip or each.description}" for key, each in keys]
+        lines = [
+            f"{key:>{width}}  {binding.tooltip or binding.description}" for key, binding in keys
+        ]
         with VerticalScroll():
             yield Static("\n".join([*lines, "", _MOUSE]), markup=False)

@@ -57,7 +57,7 @@ class Reading:
         device = self.devices[name]
         pairs = zip(device.members, device.disks, strict=True)
         watched = (part if part in self.devices else disk for part, disk in pairs)
-        return tuple(dict.fromkeys(each for each in watched if each in self.devices))
+        return tuple(dict.fromkeys(member for member in watched if member in self.devices))
 
 
 class DeviceSelection:
@@ -93,8 +93,8 @@ class DeviceSelection:
         if self.selected is not None:
             return {name: self._named(name, disks[name]) for name in self.selected if name in disks}
         busy = (name for name, columns in disks.items() if _has_io(columns))
-        found = (self._named(name, disks[name]) for name in busy)
-        return {each.name: each for each in found if not each.is_partition}
+        devices = (self._named(name, disks[name]) for name in busy)
+        return {device.name: device for device in devices if not device.is_partition}
 
     def _named(self, name: str, columns: Mapping[str, Values]) -> WatchedDevice:
         """Ask the kernel once for each device; another number is another device."""

@@ -80,11 +80,11 @@ def _flows(reading: Reading) -> Iterator[str]:
         called[volume]: [called[name] for name in reading.members_of(volume)]
         for volume in reading.devices
     }
-    figures = {called[name]: own for name, own in reading.summary.devices.items()}
+    figures = {called[name]: values for name, values in reading.summary.devices.items()}
     inner = {name for below in members.values() for name in below}
     for volume in (name for name, below in members.items() if below and name not in inner):
         flows = [build_flow(direction, volume, members, figures) for direction in Direction]
-        yield from (each.sentence for each in flows if each and each.is_reshaped)
+        yield from (flow.sentence for flow in flows if flow and flow.is_reshaped)
 
 
 def align(

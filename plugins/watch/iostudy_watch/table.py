@@ -103,7 +103,7 @@ class History:
 
 
 def _values(devices: Mapping[str, Figures], figure: str) -> Mapping[str, float]:
-    return {name: own[figure] for name, own in devices.items() if figure in own}
+    return {name: values[figure] for name, values in devices.items() if figure in values}
 
 
 @lru_cache
@@ -157,7 +157,7 @@ class _Table:
         members = self._sorted(self._reading.members_of(path[-1]))
         row = self._row(path, members)
         wanted = wanted or self._matches(row.device)
-        below = [each for name in members for each in self._tree((*path, name), wanted=wanted)]
+        below = [lower for name in members for lower in self._tree((*path, name), wanted=wanted)]
         if wanted or below:
             yield row
             if not row.is_folded:

@@ -75,8 +75,8 @@ def build_boundaries(
             further = (plan_looks(before, end)[1:] for before, end in pairwise(ends))
             stages = (plan_looks(min_blocks, max_blocks), *further)
             difference, equivalence = (
-                spend_in_stages(stages, continuation.risks(own)[: stage + 1]).levels
-                for own in (risk, 2 * risk)
+                spend_in_stages(stages, continuation.risks(alpha)[: stage + 1]).levels
+                for alpha in (risk, 2 * risk)
             )
             looks = tuple(chain.from_iterable(stages))
             return Boundaries(looks, np.array(difference), np.array(equivalence))
@@ -104,7 +104,7 @@ def predictive_probability(
     ``sd`` must be above 0, and ``count`` from 2 to N - 1. ``bias`` widens the intervals. Where
     ``one_sided`` is true, "not worse" and "not better" are verdicts, too.
     """
-    mean, sd, count = (np.asarray(each, dtype=np.float64) for each in (mean, sd, count))
+    mean, sd, count = (np.asarray(value, dtype=np.float64) for value in (mean, sd, count))
     last = boundaries.looks[-1]
 
     def half_width(level: float) -> Array:

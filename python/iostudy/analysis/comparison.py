@@ -89,11 +89,11 @@ def describe_runs(
 def decide_runs(runs: PairedRuns, rule: Rule) -> Outcomes:
     """Return the verdict of `compare_runs` alone, by the runs up to the last analysis."""
     count = runs.other.shape[-1]
-    own = runs.first(rule.boundaries_of(count).last_look(count))
-    baseline, other = np.atleast_2d(own.baseline, own.other)
+    sample = runs.first(rule.boundaries_of(count).last_look(count))
+    baseline, other = np.atleast_2d(sample.baseline, sample.other)
     ready = None
-    if rule.by_scores and own.after is not None:
-        ready = is_balanced(np.atleast_2d(own.after))
+    if rule.by_scores and sample.after is not None:
+        ready = is_balanced(np.atleast_2d(sample.after))
     rare = has_rare_slow_runs(baseline, other, rule) if rule.rare is not None else None
     return decide(other - baseline, rule, ready=ready, rare=rare)
 

@@ -99,15 +99,15 @@ def decide(
         if not len(open_):
             break
         count = boundaries.looks[index]
-        own = ratios[open_, :count]
+        open_ratios = ratios[open_, :count]
         may_speak = np.ones(len(open_), dtype=bool) if ready is None else ready[open_, count - 1]
         near = may_speak if rare is None else may_speak & rare[open_, count - 1]
-        inside = near & exceeds(own, -rule.delta, boundaries.equivalence[index], rule)
+        inside = near & exceeds(open_ratios, -rule.delta, boundaries.equivalence[index], rule)
         sides[:, open_] = np.where(inside & (sides[:, open_] == 0), count, sides[:, open_])
-        apart = may_speak & exceeds(own, 0.0, boundaries.difference[index], rule)
+        apart = may_speak & exceeds(open_ratios, 0.0, boundaries.difference[index], rule)
         words[open_] = _choose_words(sides[:, open_] > 0, apart, one_sided=rule.by_scores)
         blocks[open_] = count
-        futile[open_] |= _is_futile(own, words[open_], rule)
+        futile[open_] |= _is_futile(open_ratios, words[open_], rule)
     low, high = _shown_bounds(ratios, blocks, words, sides, rule)
     futile &= ~np.isin(words, _FINAL_WORDS)
     return Outcomes(words, blocks, low, high, futile, sides[0] > 0)
@@ -185,18 +185,18 @@ def _shown_bounds(
     """
     low, high = np.full(len(ratios), -np.inf), np.full(len(ratios), np.inf)
     for count in np.unique(blocks[blocks > 1]):
-        own = np.flatnonzero(blocks == count)
+        rows = np.flatnonzero(blocks == count)
         level = _level(rule, count, sided=False)
-        low[own], high[own] = interval_ends(ratios[own, :count], level, rule)
+        low[rows], high[rows] = interval_ends(ratios[rows, :count], level, rule)
     for side, one_sided in enumerate((Verdict.NOT_WORSE, Verdict.NOT_BETTER)):
         shown = np.isin(words, [str(Verdict.EQUIVALENT), str(one_sided)])
         for count in np.unique(sides[side, shown]):
-            own = np.flatnonzero(shown & (sides[side] == count))
-            ends = interval_ends(ratios[own, :count], _level(rule, count, sided=True), rule)
+            rows = np.flatnonzero(shown & (sides[side] == count))
+            ends = interval_ends(ratios[rows, :count], _level(rule, count, sided=True), rule)
             if side == 0:
-                low[own] = np.maximum(low[own], np.minimum(0.0, ends[0]))
+                low[rows] = np.maximum(low[rows], np.minimum(0.0, ends[0]))
             else:
-                high[own] = np.minimum(high[own], np.maximum(0.0, ends[1]))
+                high[rows] = np.minimum(high[rows], np.maximum(0.0, ends[1]))
     return low, high
 
 

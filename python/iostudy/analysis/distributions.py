@@ -72,7 +72,7 @@ def beta_quadrature(a: float, b: float, points: int) -> tuple[Array, Array]:
 def _elementwise(
     function: Callable[[Array, Array], bytes], first: ArrayLike, second: ArrayLike
 ) -> Array:
-    a, b = (np.asarray(each, dtype=np.float64) for each in (first, second))
+    a, b = (np.asarray(value, dtype=np.float64) for value in (first, second))
     if a.shape != b.shape:
         a, b = np.broadcast_arrays(a, b)
     return np.frombuffer(function(a.ravel(), b.ravel())).reshape(a.shape)

@@ -139,7 +139,7 @@ def _first_change(differences: Array, averages: Array, holds: Callable[[Array], 
     low, high = np.zeros(len(rows), dtype=np.intp), np.full(len(rows), last)
     while (active := low < high).any():
         middle = np.minimum((low + high) // 2, last - 1)
-        found = holds(statistic(differences, (steps[rows, middle] + steps[rows, middle + 1]) / 2))
-        high = np.where(active & found, middle, high)
-        low = np.where(active & ~found, middle + 1, low)
+        held = holds(statistic(differences, (steps[rows, middle] + steps[rows, middle + 1]) / 2))
+        high = np.where(active & held, middle, high)
+        low = np.where(active & ~held, middle + 1, low)
     return np.where(low < last, averages[rows, np.minimum(low, last - 1)], np.inf)

@@ -81,7 +81,7 @@ class PairedRuns:
             raise ValueError(f"{count} cannot pair with {len(other)} others")
         x, y = _performance("baseline", baseline), _performance("other", other)
         if not higher_is_better:
-            x, y = (np.where(np.isneginf(own), own, -own) for own in (x, y))
+            x, y = (np.where(np.isneginf(values), values, -values) for values in (x, y))
         kept = ~(np.isneginf(x) & np.isneginf(y))
         order = None if after is None else np.asarray(after, dtype=bool)[kept]
         return cls(x[kept], y[kept], order, int((~kept).sum()))

@@ -285,11 +285,11 @@ def _estimate_pairs(count: int, estimate_with: Callable[[int], Array]) -> Interv
     ``estimate_with`` gives value, low and high of each later configuration against one.
     """
     value, low, high = (np.zeros((count, count)) for _ in range(3))
-    for own in range(count - 1):
-        later = slice(own + 1, count)
-        ratio, least, most = estimate_with(own)[:, later]
-        value[later, own], low[later, own], high[later, own] = ratio, least, most
-        value[own, later], low[own, later], high[own, later] = -ratio, -most, -least
+    for row in range(count - 1):
+        later = slice(row + 1, count)
+        ratio, least, most = estimate_with(row)[:, later]
+        value[later, row], low[later, row], high[later, row] = ratio, least, most
+        value[row, later], low[row, later], high[row, later] = -ratio, -most, -least
     return IntervalEstimates(value, low, high)
 
 

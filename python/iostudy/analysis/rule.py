@@ -99,15 +99,15 @@ class Rule:
         small, because later stages have smaller levels, which are not computed in vain. In each
         stage the search starts at ((z(1 - a/2) + z(power)) * sd / delta)^2, a few blocks below.
         """
-        found = self.delta - self.bias
+        distance = self.delta - self.bias
         needed = max(at_least, self.min_blocks)
         for end in self.continuation.ends(self.max_blocks):
             level = self._last_level(end)
             errors = normal_quantile(POWER) - normal_quantile(level / 2)
-            needed = max(needed, math.ceil((errors * sd / found) ** 2))
+            needed = max(needed, math.ceil((errors * sd / distance) ** 2))
             is_last = end == self.longest or needed > self.longest
             while needed <= end or is_last:
-                if _detectable_difference(needed, level) * sd <= found:
+                if _detectable_difference(needed, level) * sd <= distance:
                     return needed
                 needed += 1
         raise AssertionError("the last stage has no end here")

@@ -157,7 +157,7 @@ def find_crossings(
     """
     pairs = combinations(range(len(orders[0].verdicts)), 2) if orders else ()
     return tuple(
-        found for pair in pairs for found in _crossings_of_pair(pair, np.log(loads), orders)
+        crossing for pair in pairs for crossing in _crossings_of_pair(pair, np.log(loads), orders)
     )
 
 
@@ -176,8 +176,8 @@ def _crossings_of_pair(
     if shown:
         return shown
     guessed = [
-        int(np.sign(own)) if word is Verdict.INCONCLUSIVE else sign
-        for own, word, sign in zip(value, words, decided, strict=True)
+        int(np.sign(number)) if word is Verdict.INCONCLUSIVE else sign
+        for number, word, sign in zip(value, words, decided, strict=True)
     ]
     return [
         _crossing(pair, (below, above), log_loads, value, None)

@@ -76,7 +76,7 @@ def spend_in_stages(stages: tuple[tuple[int, ...], ...], risks: tuple[float, ...
     began, before = earlier[-1][-1], spent_before[-1]
     shares = ((blocks - began) / (looks[-1] - began) for blocks in looks)
     return _spend(
-        start, looks, [before, *(before + (risk - before) * spent(own) for own in shares)]
+        start, looks, [before, *(before + (risk - before) * spent(share) for share in shares)]
     )
 
 

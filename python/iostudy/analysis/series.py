@@ -127,11 +127,11 @@ def measure_slow_noise(baseline: ArrayLike, other: ArrayLike) -> SlowNoiseRatio 
     if len(first) < _MIN_FOR_RANKS:
         return None
     level = (first + second) / 2
-    near, own, difference = (
-        _clear_rounding(each - each.mean(), first)
-        for each in ((level[:-2] + level[2:]) / 2, level[1:-1], (second - first)[1:-1])
+    near, middle, difference = (
+        _clear_rounding(column - column.mean(), first)
+        for column in ((level[:-2] + level[2:]) / 2, level[1:-1], (second - first)[1:-1])
     )
-    shared, squares, freedom = float(near @ own), float(near @ near), len(near) - 2
+    shared, squares, freedom = float(near @ middle), float(near @ near), len(near) - 2
     if shared <= 0:
         return None
     slope = float(near @ difference) / squares
@@ -139,7 +139,7 @@ def measure_slow_noise(baseline: ArrayLike, other: ArrayLike) -> SlowNoiseRatio 
     error = math.sqrt(float(residuals @ residuals) / freedom / squares)
     quantile = -float(t_quantile(freedom, _INTERVAL_LEVEL / 2))
     slopes = (slope + sign * quantile * error for sign in (0, -1, 1))
-    ratios = (_ratio_of_slope(each * squares / shared) for each in slopes)
+    ratios = (_ratio_of_slope(column * squares / shared) for column in slopes)
     return SlowNoiseRatio(*ratios)
 
 
@@ -225,7 +225,7 @@ def _skewness_p_value(values: Array) -> float:
 def _unequal_variances_p_value(first: Array, second: Array) -> float:
     if len(first) < _MIN_FOR_T:
         return 1.0
-    total, difference = (own - own.mean() for own in (first + second, second - first))
+    total, difference = (column - column.mean() for column in (first + second, second - first))
     spread = math.sqrt(float(total @ total) * float(difference @ difference))
     if spread == 0:
         return 1.0
@@ -257,8 +257,8 @@ def find_period(times: Array, values: Array) -> float | None:
     twice the median distance of two values: shorter ones would appear as longer ones.
     """
     order = np.argsort(times)
-    at, own = times[order], values[order] - values.mean()
-    if len(at) < _MIN_VALUES or not own.any() or at[-1] <= at[0]:
+    at, centred = times[order], values[order] - values.mean()
+    if len(at) < _MIN_VALUES or not centred.any() or at[-1] <= at[0]:
         return None
     span = float(at[-1] - at[0])
     highest = span / (2 * float(np.median(np.diff(at))))
@@ -266,8 +266,8 @@ def find_period(times: Array, values: Array) -> float | None:
     if not len(cycles):
         return None
     generator = np.random.default_rng(_SEED)
-    shuffled = generator.permuted(np.tile(own, (_DRAWS, 1)), axis=1)
-    powers = _periodogram(at, np.vstack([own, shuffled]), cycles / span)
+    shuffled = generator.permuted(np.tile(centred, (_DRAWS, 1)), axis=1)
+    powers = _periodogram(at, np.vstack([centred, shuffled]), cycles / span)
     peak = float(powers[0].max())
     p = (int((powers[1:].max(axis=1) >= peak).sum()) + 1) / (_DRAWS + 1)
     return span / float(cycles[np.argmax(powers[0])]) if p < LEVEL else None

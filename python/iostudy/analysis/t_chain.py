@@ -71,8 +71,8 @@ class StayedInside:
         theta = width * points
         density = 2 * np.cos(theta) ** (blocks - 2) / beta_function(0.5, (blocks - 1) / 2)
         at = np.arctanh(np.sin(theta))
-        own = spline_weights(end, at, width * density * weights, resolution.grid)
-        return cls(blocks, end, own, resolution)
+        spline = spline_weights(end, at, width * density * weights, resolution.grid)
+        return cls(blocks, end, spline, resolution)
 
     @property
     def probability(self) -> float:
@@ -120,12 +120,12 @@ class StayedInside:
         end = np.concatenate((peak - half, np.full_like(half, reach))).clip(-reach, reach)
         # With many analyses one of the two ranges is empty for nearly every r.
         some = np.flatnonzero(end > start)
-        own, width = some % len(a), (end - start)[some]
+        cell, width = some % len(a), (end - start)[some]
         phi = start[some, None] + width[:, None] * points
         cosine = np.cos(phi)
-        r = scale * np.abs(a[own, None] * cosine + step * np.sin(phi))
+        r = scale * np.abs(a[cell, None] * cosine + step * np.sin(phi))
         density = cosine ** (self.blocks - 1) / beta_function(0.5, self.blocks / 2)
-        mass = (self.weights[own] * width)[:, None] * density * weights
+        mass = (self.weights[cell] * width)[:, None] * density * weights
         return np.arctanh(np.minimum(r, limit)).ravel(), mass.ravel()
 
     @property

@@ -54,7 +54,7 @@ def combine_rules(first: Rule, second: Rule, comparisons: int) -> Rule:
         max_blocks=max(first.max_blocks, second.max_blocks),
         comparisons=comparisons,
         bias=first.bias + second.bias,
-        continuation=max(first.continuation, second.continuation, key=lambda own: own.stages),
+        continuation=max(first.continuation, second.continuation, key=lambda c: c.stages),
     )
 
 
@@ -94,7 +94,7 @@ def compare_samples(
     The interval is that of one analysis if ``rule`` has as many fewest as most blocks. It is
     infinite with fewer than two runs of either side.
     """
-    x, y = (own if higher_is_better else -own for own in (first, second))
+    x, y = (sample if higher_is_better else -sample for sample in (first, second))
     interval = difference_interval(x, y, rule)
     verdict = _classify(interval, min(len(x), len(y)), rule)
     return EstimatedDifference(
@@ -112,7 +112,7 @@ def difference_interval(first: Array, second: Array, rule: Rule) -> Interval:
     It is infinite where a sample has fewer than two values, or one that is not finite.
     """
     samples = (first, second)
-    if min(map(len, samples)) < 2 or not all(np.isfinite(own).all() for own in samples):
+    if min(map(len, samples)) < 2 or not all(np.isfinite(sample).all() for sample in samples):
         return UNKNOWN
     estimate = _mean(second) - _mean(first)
     half = _half_width(samples, rule.repeated_alpha(max(map(len, samples)))) + rule.bias
@@ -121,12 +121,12 @@ def difference_interval(first: Array, second: Array, rule: Rule) -> Interval:
 
 def _classify(interval: Interval, blocks: int, rule: Rule) -> Verdict:
     """The verdict of one interval. A one-sided verdict has the level of the others."""
-    found = Verdict(str(classify_intervals(interval.low, interval.high, blocks, rule)))
-    if found.is_final or blocks < rule.min_blocks:
-        return found
+    verdict = Verdict(str(classify_intervals(interval.low, interval.high, blocks, rule)))
+    if verdict.is_final or blocks < rule.min_blocks:
+        return verdict
     if interval.low > -rule.delta:
         return Verdict.NOT_WORSE
-    return Verdict.NOT_BETTER if interval.high < rule.delta else found
+    return Verdict.NOT_BETTER if interval.high < rule.delta else verdict
 
 
 def _mean(values: Array) -> float:
@@ -135,8 +135,8 @@ def _mean(values: Array) -> float:
 
 def _half_width(samples: tuple[Array, Array], alpha: float) -> float:
     """t(1 - alpha/2, nu) sqrt(V1 + V2), V = s^2 / n, with Welch's degrees of freedom nu."""
-    counts = np.array([len(own) for own in samples], dtype=np.float64)
-    shares = np.array([np.var(own, ddof=1) for own in samples]) / counts
+    counts = np.array([len(sample) for sample in samples], dtype=np.float64)
+    shares = np.array([np.var(sample, ddof=1) for sample in samples]) / counts
     total = float(shares.sum())
     if total == 0:
         return 0.0

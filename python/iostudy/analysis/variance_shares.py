@@ -73,8 +73,8 @@ def measure_variance_shares(
         known &= np.isfinite(covariate)
     layout = _BlockLayout(known, np.where(known, positions, np.inf))
     y = layout.centre(np.where(known, figures, 0.0))
-    columns = [layout.centre(np.where(known, own, 0.0)) for own in covariates]
-    varying = [place for place, own in enumerate(columns) if _varies(own, covariates[place], known)]
+    columns = [layout.centre(np.where(known, values, 0.0)) for values in covariates]
+    varying = [place for place, c in enumerate(columns) if _varies(c, covariates[place], known)]
     if layout.freedom < 1 or not varying or not _varies(y, figures, known):
         return []
     x = np.array([columns[place].ravel() for place in varying])
@@ -84,7 +84,7 @@ def measure_variance_shares(
     chosen = list(selected)
     shares = _average_over_orders(y.ravel(), x[chosen], layout.freedom)
     errors = _jackknife_errors(layout, figures, [covariates[varying[place]] for place in chosen])
-    found = [
+    parts = [
         VarianceShare(
             varying[place],
             share,
@@ -94,7 +94,7 @@ def measure_variance_shares(
         )
         for (place, p), share, error in zip(selected.items(), shares, errors, strict=True)
     ]
-    return sorted((own for own in found if own.share > 0), key=lambda own: -own.share)
+    return sorted((share for share in parts if share.share > 0), key=lambda share: -share.share)
 
 
 @dataclass(frozen=True)
@@ -160,10 +160,10 @@ def _select(layout: _BlockLayout, y: Array, x: Array) -> Iterator[tuple[int, flo
     while len(chosen) < min(_MOST_SELECTED, len(x), layout.freedom - 1):
         basis = _orthonormal(x[chosen])
         columns = _normalize(_remove(x, basis), x)
-        own = _remove(y.reshape(1, -1), basis)
-        observed = -_correlate(own, columns)[0]
+        residual = _remove(y.reshape(1, -1), basis)
+        observed = -_correlate(residual, columns)[0]
         best = int(np.argmax(observed))
-        p = _p_value(layout, own.reshape(y.shape), basis, columns, float(observed[best]))
+        p = _p_value(layout, residual.reshape(y.shape), basis, columns, float(observed[best]))
         if p >= LEVEL:
             return
         chosen.append(best)
@@ -217,11 +217,11 @@ def _average_over_orders(y: Array, x: Array, freedom: int) -> list[float]:
         for subset in combinations(range(count), size)
     }
     shares = []
-    for own in range(count):
+    for index in range(count):
         total = 0.0
-        for subset in (each for each in explained if own not in each):
+        for subset in (members for members in explained if index not in members):
             before = math.factorial(len(subset)) * math.factorial(count - len(subset) - 1)
-            joined = tuple(sorted((*subset, own)))
+            joined = tuple(sorted((*subset, index)))
             total += before * (explained[joined] - explained[subset])
         shares.append(max(0.0, total / math.factorial(count)))
     return shares
@@ -243,9 +243,9 @@ def _jackknife_errors(
     (blocks,) = np.nonzero(layout.usable.any(axis=1))
     groups = np.array_split(blocks, min(len(blocks), _MOST_GROUPS))
     rest = [layout.without(group) for group in groups]
-    if min(own.freedom for own in rest) <= len(covariates):
+    if min(part.freedom for part in rest) <= len(covariates):
         return [math.inf] * len(covariates)
-    z = [list(map(_fisher_z, _shares_in(own, figures, covariates))) for own in rest]
+    z = [list(map(_fisher_z, _shares_in(part, figures, covariates))) for part in rest]
     count = len(groups)
     quantile = -float(t_quantile(count - 1, (1 - CONFIDENCE) / 2))
     return [quantile * float(error) for error in np.std(z, axis=0) * math.sqrt(count - 1)]
@@ -253,9 +253,7 @@ def _jackknife_errors(
 
 def _shares_in(layout: _BlockLayout, figures: Array, covariates: Sequence[Array]) -> list[float]:
     """Return the shares of these covariates in the known cells; 0 where figures are equal."""
-    y, *x = (
-        layout.centre(np.where(layout.usable, own, 0.0)).ravel() for own in (figures, *covariates)
-    )
+    y, *x = (layout.centre(np.where(layout.usable, v, 0.0)).ravel() for v in (figures, *covariates))
     if not y.any():
         return [0.0] * len(x)
     return _average_over_orders(y, np.array(x), layout.freedom)

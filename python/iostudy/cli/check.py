@@ -73,7 +73,7 @@ def check(
     if json:
         print_json(build_document(planned, notes, warnings, needs))
         return
-    remarks = (*(f"warning: {warning}" for warning in warnings), *(f"note: {own}" for own in notes))
+    remarks = (*(f"warning: {text}" for text in warnings), *(f"note: {text}" for text in notes))
     lacking = [("needs root", f"to {need}") for need in needs]
     if full:
         print_line(planned.question)
@@ -182,7 +182,7 @@ def _describe_goal(study: Study) -> list[tuple[str, str]]:
 
 def _describe_validity(validity: Validity) -> list[tuple[str, str]]:
     """List the disturbances that exclude a trial, and those that are only reported."""
-    limits = ", ".join(f"{name} {format_percent(own)}" for name, own in validity.limits.items())
+    limits = ", ".join(f"{name} {format_percent(limit)}" for name, limit in validity.limits.items())
     covariates = ", ".join(validity.covariates)
     return [
         *([("limits", f"{limits}: a trial beyond one does not count")] if limits else []),
@@ -198,10 +198,10 @@ def _describe_workload(
     figure = request.figure
     better = "higher" if figure.higher_is_better else "lower"
     loads = [level.load for level in levels if level.load]
-    each = f"{', '.join(load.text for load in loads)}; compared at each, and a curve over all"
+    text = f"{', '.join(load.text for load in loads)}; compared at each, and a curve over all"
     return [
         ("workload", f"{request.listed_as}: {_describe_options(request, varied)}"),
-        *(("load", f"{load.option} of {each}") for load in loads[:1]),
+        *(("load", f"{load.option} of {text}") for load in loads[:1]),
         ("", f"its {figure.name} in {figure.unit} decides; {better} is better"),
         *(
             ("", f"its {guard.name} in {guard.unit} must not get worse by the margin")

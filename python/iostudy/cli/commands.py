@@ -18,10 +18,10 @@ from iostudy.plugins import Command
 def load(command: Command) -> Any:
     """Import the module of a command and return the Click command of its object."""
     with _without_collections():
-        found = plugins.load(command.ref)
-    if isinstance(found, typer.Typer):
-        return typer.main.get_command(found)
-    return _make(command.name, found, PassThroughCommand if command.takes_command_line else None)
+        loaded = plugins.load(command.ref)
+    if isinstance(loaded, typer.Typer):
+        return typer.main.get_command(loaded)
+    return _make(command.name, loaded, PassThroughCommand if command.takes_command_line else None)
 
 
 def _make(
@@ -56,7 +56,7 @@ def all_commands() -> tuple[Command, ...]:
 
 def find_command(name: str | None) -> Command | None:
     """Return the command of that name, of the core or of a plugin; None for no such name."""
-    return next((each for each in all_commands() if each.name == name), None)
+    return next((command for command in all_commands() if command.name == name), None)
 
 
 class LazyGroup(TyperGroup):
@@ -79,7 +79,7 @@ class LazyGroup(TyperGroup):
             plugins.require_plugin_of(args[0], where="the command line")
             self.list_commands(ctx)
         name, _, rest = super().resolve_command(ctx, args)
-        command = next((each for each in all_commands() if each.name == name), None)
+        command = next((candidate for candidate in all_commands() if candidate.name == name), None)
         return name, None if command is None else load(command), rest
 
 

@@ -99,8 +99,8 @@ def compare(
         _compare_runs((str(first), str(second)), rule, form, ci)
         return
     if figure or lower_is_better or margin or risk:
-        found = "--figure, --lower-is-better, --margin or --risk"
-        raise _unusable("--fio or --csv with options of runs", found)
+        options = "--figure, --lower-is-better, --margin or --risk"
+        raise _unusable("--fio or --csv with options of runs", options)
     # Imported here: statistics take most of a second to load.
     from iostudy.cli.report_output import read_recorded
     from iostudy.report.documents.comparison import build_comparison, build_comparison_document

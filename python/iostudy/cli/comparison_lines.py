@@ -57,10 +57,10 @@ class ComparisonTable:
             f"{'':{layout.label}} {format_interval_axis(self.study.decide.margin, layout.bar)}"
         )
         entries = zip(self.results, rows, strict=True)
-        for title, own in groupby(entries, lambda entry: entry[0].title):
+        for title, group in groupby(entries, lambda entry: entry[0].title):
             if self._has_headings:
                 yield Text(visible(title))
-            yield from (layout.line(row) for _, row in own)
+            yield from (layout.line(row) for _, row in group)
         yield Text(visible(self._legend(rows)))
 
     def _row(self, result: ComparisonResult) -> _Row:
@@ -107,8 +107,8 @@ class ComparisonTable:
 
     def _legend(self, rows: Sequence[_Row]) -> str:
         first = self.results[0]
-        own = f"{first.configuration} " if self._has_one_configuration else ""
-        against = f"{own}against {first.baseline}"
+        subject = f"{first.configuration} " if self._has_one_configuration else ""
+        against = f"{subject}against {first.baseline}"
         measuring = any(row.state == _MEASURING for row in rows)
         return f"{_INTERIM}; {against}" if measuring else against
 

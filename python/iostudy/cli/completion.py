@@ -33,12 +33,12 @@ def complete(words: Sequence[str]) -> Candidates:
     *before, current = words
     command, rest = _split_command(index["commands"], before)
     if command is None:
-        found = _next_words(index["commands"], before)
+        candidates = _next_words(index["commands"], before)
     else:
-        found = _values(index, command, rest, current)
+        candidates = _values(index, command, rest, current)
     return {
         name: description
-        for name, description in found.items()
+        for name, description in candidates.items()
         if name == FILES or name.startswith(current)
     }
 
@@ -56,13 +56,13 @@ def _split_command(
 
 def _next_words(commands: dict[str, Any], words: Sequence[str]) -> Candidates:
     """Return the next word of each command that begins with the words."""
-    found: Candidates = {} if words else {"--help": "", "--version": ""}
+    candidates: Candidates = {} if words else {"--help": "", "--version": ""}
     for name, command in commands.items():
         parts = name.split()
         if parts[: len(words)] == list(words):
             is_whole = len(parts) == len(words) + 1
-            found[parts[len(words)]] = command["summary"] if is_whole else ""
-    return found
+            candidates[parts[len(words)]] = command["summary"] if is_whole else ""
+    return candidates
 
 
 def _values(
@@ -104,7 +104,7 @@ def _from_source(
             return dict.fromkeys((f"{name}=" for name in index["settings"]), "")
         case "workload_options":
             known = (index["workloads"].get(word) for word in words)
-            options: list[str] = next((own for _, own in filter(None, known)), [])
+            options: list[str] = next((choices for _, choices in filter(None, known)), [])
             return dict.fromkeys((f"{name}=" for name in options), "")
         case "studies":
             return {**dict.fromkeys(index["studies"], "ready-made study"), FILES: ""}

@@ -36,8 +36,8 @@ def ask_permission(study: Study, consent: Consent) -> Permission:
     The permission contains their identities, since a name may lead elsewhere later.
     """
     devices = study.target.destroyed
-    found = {path: ask_destruction(path, study.name, consent) for path in devices}
-    return Permission(found, unsafe_folders=consent.unsafe_folders)
+    confirmed = {path: ask_destruction(path, study.name, consent) for path in devices}
+    return Permission(confirmed, unsafe_folders=consent.unsafe_folders)
 
 
 def ask_destruction(path: Path, where: str, consent: Consent) -> ScratchIdentity:
@@ -45,26 +45,26 @@ def ask_destruction(path: Path, where: str, consent: Consent) -> ScratchIdentity
 
     TargetError if the device is used. ``where`` names the request in an error.
     """
-    found = ScratchIdentity.from_path(path)
-    with steps.open_verified(path, found) as descriptor:
+    identity = ScratchIdentity.from_path(path)
+    with steps.open_verified(path, identity) as descriptor:
         shown = DiskIdentity.from_path(steps.descriptor_path(descriptor)).describe()
     say(f"All data on {shown} will be destroyed.")
     if not consent.destroy:
         _confirm(where, str(path))
-    return found
+    return identity
 
 
 def _confirm(where: str, device: str) -> None:
     """Raise UsageError unless the user types the name of the device."""
-    found = "no terminal to ask on"
+    answer = "no terminal to ask on"
     if sys.stdin.isatty():
-        found = "the name was not typed"
+        answer = "the name was not typed"
         with suppress(typer.Abort):  # end of input
             if typer.prompt(f"Type {device} to continue", err=True) == device:
                 return
     raise UsageError(
         f"consent to destroy all data on {device}",
-        found=found,
+        found=answer,
         where=where,
         remedy="give --yes, or type the device's name at the prompt",
     )

@@ -103,8 +103,8 @@ def print_numbers(table: TextTable) -> None:
 
 
 def _build_tree(tree: Tree, branch: Branch) -> Tree:
-    for each in branch.branches:
-        _build_tree(tree.add(Text(visible(each.text))), each)
+    for child in branch.branches:
+        _build_tree(tree.add(Text(visible(child.text))), child)
     return tree
 
 

@@ -89,10 +89,10 @@ def _print_declared() -> None:
     names = declare_files()
     if not names:
         return
-    found, refused = read_settings([catalog.get(name) for name in names], [HERE])
+    values, refused = read_settings([catalog.get(name) for name in names], [HERE])
     print_line()
     print_line("Settings of settings.d", style="bold")
-    print_table(("", ""), [(label, value) for label, (value, _) in found.items()])
+    print_table(("", ""), [(label, value) for label, (value, _) in values.items()])
     for error in refused:
         print_line(f"{error.wanted}: {error.found}")
 
@@ -270,9 +270,7 @@ def build_document(
         host={**host, "block_devices": kept},
         stack=[_device(node, topology) for node in topology.nodes],
         apart=[_mount(entry) for entry in topology.deviceless_mounts],
-        findings=[
-            DoctorFindingReport.copy_from(own, setting=own.setting or None) for own in findings
-        ],
+        findings=[DoctorFindingReport.copy_from(f, setting=f.setting or None) for f in findings],
         not_read=list(facts.refused),
     )
     return report.model_dump(by_alias=True)

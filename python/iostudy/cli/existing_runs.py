@@ -29,7 +29,7 @@ def read_fio_runs(
     UsageError for a file that is no report, and for a figure that a run lacks.
     """
     reports = tuple([(path, _read_report(path)) for path in _find(pattern)] for pattern in patterns)
-    found = [
+    figures = [
         _fio_figure(name, [_values(side, name) for side in reports])
         for name in names or (DEFAULT_FIGURE,)
     ]
@@ -39,7 +39,7 @@ def read_fio_runs(
         for name in sorted({*first, *second})
         if first.get(name) != second.get(name)
     )
-    return found, differences
+    return figures, differences
 
 
 def _find(pattern: str) -> list[Path]:
@@ -91,19 +91,19 @@ def _values(side: Sequence[tuple[Path, FioReport]], name: str) -> list[float]:
 
 
 def _fio_figure(name: str, sides: Sequence[list[float]]) -> FigureRuns:
-    figure = next(own for own in fio_report.FIGURES if own.name == name)
+    figure = next(candidate for candidate in fio_report.FIGURES if candidate.name == name)
     return FigureRuns(figure, sides[0], sides[1])
 
 
 def _parameters(reports: Iterable[FioReport]) -> dict[str, str]:
     """Return every parameter of the jobs with its values, and fio's version."""
-    found: dict[str, set[str]] = {}
+    by_name: dict[str, set[str]] = {}
     for report in reports:
-        found.setdefault("version", set()).add(report.version)
+        by_name.setdefault("version", set()).add(report.version)
         for _, options in report.options():
             for name, value in options.items():
-                found.setdefault(name, set()).add(value)
-    return {name: ", ".join(sorted(values)) for name, values in found.items()}
+                by_name.setdefault(name, set()).add(value)
+    return {name: ", ".join(sorted(values)) for name, values in by_name.items()}
 
 
 def read_csv_runs(
@@ -134,9 +134,9 @@ def read_csv_runs(
 
 
 def _read_csv(path: Path) -> dict[str, list[float]]:
-    found: dict[str, list[float]] = {}
+    figures: dict[str, list[float]] = {}
     for number, row in enumerate(csv.reader(io.StringIO(_read(path))), start=1):
-        if not row or (number == 1 and [own.strip() for own in row] == ["name", "value"]):
+        if not row or (number == 1 and [cell.strip() for cell in row] == ["name", "value"]):
             continue
         value = _parse_value(row)
         if value is None:
@@ -146,8 +146,8 @@ def _read_csv(path: Path) -> dict[str, list[float]]:
                 where=f"{path}, line {number}",
                 remedy="write lines such as iops,1234; a first line name,value is skipped",
             )
-        found.setdefault(row[0].strip(), []).append(value)
-    return found
+        figures.setdefault(row[0].strip(), []).append(value)
+    return figures
 
 
 def _parse_value(row: Sequence[str]) -> float | None:

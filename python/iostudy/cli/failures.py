@@ -70,16 +70,16 @@ def explain(error: BaseException) -> IostudyError:
 
 def _explain_path_error(error: OSError) -> IostudyError | None:
     """The error of a path that cannot be examined or written to; None for any other."""
-    found, where = str(error.strerror), os.fsdecode(error.filename)
+    fault, where = str(error.strerror), os.fsdecode(error.filename)
     if error.errno in _PATH_ERRNOS:
         remedy = "name another path, or run it as a user who may enter its folders"
-        return TargetError("to examine a path", found=found, where=where, remedy=remedy)
+        return TargetError("to examine a path", found=fault, where=where, remedy=remedy)
     if error.errno == errno.EROFS:
         remedy = "name a folder on a file system that is mounted for writing"
-        return UsageError("to write to a path", found=found, where=where, remedy=remedy)
+        return UsageError("to write to a path", found=fault, where=where, remedy=remedy)
     if error.errno in _WRITE_ERRNOS:
         remedy = "free space there, or see the kernel log (dmesg)"
-        return RecordError("to write to a path", found=found, where=where, remedy=remedy)
+        return RecordError("to write to a path", found=fault, where=where, remedy=remedy)
     return None
 
 

@@ -139,12 +139,12 @@ def _place(name: str, workload: WorkloadDefinition) -> StarterTarget:
 
 
 def _host(target: StarterTarget) -> StarterHost:
-    found = inventory.collect_inventory()
+    host = inventory.collect_inventory()
     return StarterHost(
         name=platform.node(),
-        kernel=str(found["kernel"]["release"]),
-        cpus=found["cpu"]["count"] or os.cpu_count() or 1,
-        memory_bytes=found["memory_bytes"] or 0,
+        kernel=str(host["kernel"]["release"]),
+        cpus=host["cpu"]["count"] or os.cpu_count() or 1,
+        memory_bytes=host["memory_bytes"] or 0,
         device=_device(target),
         root=os.geteuid() == 0,
     )
@@ -157,18 +157,18 @@ def _device(target: StarterTarget) -> StarterDevice | None:
     if place is None:
         return None
     try:
-        own = stack.scheduling_devices(place)[0]
+        device = stack.scheduling_devices(place)[0]
     except TargetError:
         return None
-    scheduler = devices.read_scheduler(own)
+    scheduler = devices.read_scheduler(device)
     assert scheduler is not None
     return StarterDevice(
-        name=own.name,
-        model=own.model,
-        rotational=own.rotational,
+        name=device.name,
+        model=device.model,
+        rotational=device.rotational,
         scheduler=scheduler.current,
         schedulers=scheduler.available,
-        read_ahead_kb=inventory.read_queue(own).get("read_ahead_kb", ""),
+        read_ahead_kb=inventory.read_queue(device).get("read_ahead_kb", ""),
     )
 
 

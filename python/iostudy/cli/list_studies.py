@@ -46,15 +46,15 @@ class _ListedStudy:
 
 def list_studies(folder: Folder = RESULTS) -> None:
     """List studies with their answers, the newest first."""
-    found = sorted(_find_studies(folder), key=lambda study: -study.started_at)
-    for own in found:
-        when = time.strftime("%d %b %H:%M", time.localtime(own.started_at))
-        print_line(f"{when} {textwrap.shorten(own.question, _QUESTION, placeholder=' ...')}")
-        for line in textwrap.wrap(own.answer, _QUESTION, max_lines=2, placeholder=" ..."):
+    studies = sorted(_find_studies(folder), key=lambda study: -study.started_at)
+    for entry in studies:
+        when = time.strftime("%d %b %H:%M", time.localtime(entry.started_at))
+        print_line(f"{when} {textwrap.shorten(entry.question, _QUESTION, placeholder=' ...')}")
+        for line in textwrap.wrap(entry.answer, _QUESTION, max_lines=2, placeholder=" ..."):
             print_line(_INDENT + line)
-        state = "" if own.complete else " (not complete)"
-        print_line(f"{_INDENT}{own.folder}{state}")
-    if not found:
+        state = "" if entry.complete else " (not complete)"
+        print_line(f"{_INDENT}{entry.folder}{state}")
+    if not studies:
         say(f"there is no study in {folder}")
 
 
@@ -72,9 +72,9 @@ def clean(
     from iostudy.settings.transaction.locks import lock_output_folder
 
     require_safe_folder(folder, insist=False)
-    found = _subfolders(folder)
-    has_studies = any((path / FILE_NAME).is_file() for path in found)
-    failed = [path for path in found if has_studies and _is_disposable(path)]
+    folders = _subfolders(folder)
+    has_studies = any((path / FILE_NAME).is_file() for path in folders)
+    failed = [path for path in folders if has_studies and _is_disposable(path)]
     for path in failed:
         print_line(str(path))
     if not failed:
@@ -87,7 +87,7 @@ def clean(
     for path in failed:
         # One in which a study runs, or has now finished a trial, stays.
         with lock_output_folder(path):
-            if all(own.name == OUTPUT_LOCK for own in path.iterdir()) or _is_disposable(path):
+            if all(entry.name == OUTPUT_LOCK for entry in path.iterdir()) or _is_disposable(path):
                 shutil.rmtree(path)
 
 
@@ -145,7 +145,7 @@ def _is_disposable(path: Path) -> bool:
     from iostudy.ledger.store import FILE_NAME
     from iostudy.ledger.studies import open_ledger
 
-    names = {own.name for own in path.iterdir()}
+    names = {entry.name for entry in path.iterdir()}
     if not names:
         return True
     if FILE_NAME not in names or not all(map(_is_own, names)):

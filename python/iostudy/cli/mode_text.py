@@ -48,12 +48,12 @@ def describe_planned(study: Study) -> Lines:
     """Describe the blocks and trials of a study that plans them, and what they cost."""
     in_a_round = len(study.configurations()) * len(study.workloads)
     blocks = study.decide.min_blocks, study.decide.max_blocks
-    each = f"a trial under each of the {len(study.configurations())} configurations"
+    trial = f"a trial under each of the {len(study.configurations())} configurations"
     at_load = " at each load" if any(workload.load for workload in study.workloads) else ""
     return [
         (
             "blocks",
-            f"{format_range(map(str, blocks))} of each workload{at_load}; a block is {each}",
+            f"{format_range(map(str, blocks))} of each workload{at_load}; a block is {trial}",
         ),
         ("trials", format_range(str(number * in_a_round) for number in blocks)),
         *([] if study.target.predicts else _describe_cost(study, blocks)),
@@ -120,8 +120,8 @@ def _describe_formats(study: Study) -> Lines:
     plots = whole_plots(study.configurations())
     if not plots[0][0].whole_plot:
         return []
-    each = len(plots) * len(study.workloads)
-    fewest, most = each * study.decide.min_blocks, each * study.decide.max_blocks
+    trials = len(plots) * len(study.workloads)
+    fewest, most = trials * study.decide.min_blocks, trials * study.decide.max_blocks
     if study.target.compared:
         times = format_range(map(str, (fewest, most)))
         again = "what reads need is made again in each directory in every block"
@@ -139,9 +139,9 @@ def _describe_restarts(study: Study) -> Lines:
     jobs = [workload for workload in study.workloads if workload_catalog.get(workload.name).service]
     if not study_restarts_service(study):
         return []
-    each = len(jobs) * len(study.configurations())
+    runs = len(jobs) * len(study.configurations())
     times = format_range(
-        str(number * each) for number in (study.decide.min_blocks, study.decide.max_blocks)
+        str(number * runs) for number in (study.decide.min_blocks, study.decide.max_blocks)
     )
     anew = "all daemons before each trial on the cluster, and before its data are made"
     return [("restarts", f"{times}: {anew}; the time excludes them")]
@@ -151,8 +151,8 @@ def describe_planned_time(study: Study) -> str:
     """Describe time, blocks and configurations of a study that plans its trials."""
     blocks = study.decide.min_blocks, study.decide.max_blocks
     configurations, workloads = len(study.configurations()), len(study.workloads)
-    each = f"{format_range(map(str, blocks))} blocks of {configurations} trials"
-    of_each = f"{each} of each of {workloads} workloads" if workloads > 1 else each
+    text = f"{format_range(map(str, blocks))} blocks of {configurations} trials"
+    of_each = f"{text} of each of {workloads} workloads" if workloads > 1 else text
     time = format_expected_time(study, blocks)
     return f"{of_each}: {time}" if time else of_each
 

@@ -41,7 +41,7 @@ def prepare_output(study: Study, folder: Path, consent: Consent) -> Iterator[Per
     require_programs(study)
     require_safe_folder(folder, insist=consent.unsafe_folders)
     permission = ask_permission(study, consent)
-    missing = [own for own in (folder, *folder.parents) if not own.exists()]
+    missing = [directory for directory in (folder, *folder.parents) if not directory.exists()]
     make_output_folder(folder, insist=consent.unsafe_folders)
     for note in (*study.notes, *suggest_nfs(study, read_mounts())):
         say(f"note: {note}")

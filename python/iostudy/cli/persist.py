@@ -110,8 +110,8 @@ def persist(
         say(text)
     if len(rendered.unsupported) == len(choice.settings):
         kinds = f": it keeps {formats.describe_kept(form)} only" if form else ""
-        found = f"nothing that {f'--format {form}' if form else 'a file'} can keep{kinds}"
-        raise usage_error(f"to keep {choice.origin}", found, "see the reasons above")
+        fault = f"nothing that {f'--format {form}' if form else 'a file'} can keep{kinds}"
+        raise usage_error(f"to keep {choice.origin}", fault, "see the reasons above")
     if install:
         for line in write(rendered, unsafe_folders=unsafe_folders):
             say(line)

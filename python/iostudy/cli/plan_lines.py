@@ -43,9 +43,9 @@ _OF_COMMANDS = "what the commands of the study change by themselves"
 
 def describe_plan(study: Study) -> list[tuple[str, str]]:
     """Describe what a person has to know before the study starts."""
-    found = describe_changes(study)
-    changes = [("will change", text) for head, text in found if head == "changes"]
-    others = [entry for entry in found if entry[0] != "changes"]
+    texts = describe_changes(study)
+    changes = [("will change", text) for head, text in texts if head == "changes"]
+    others = [entry for entry in texts if entry[0] != "changes"]
     return [
         *_shorten(changes, _LONGEST),
         *describe_cautions(study)[:1],
@@ -94,8 +94,8 @@ def _describe_writes(study: Study) -> str:
     volume = estimate_volume(study)
     if not volume.peak_bytes:
         space = "files of its own"
-    each = f"; {written}" if volume.block_bytes and not volume.unknown else ""
-    return f"{study.describe_target()}: {space}, removed at the end{each}"
+    note = f"; {written}" if volume.block_bytes and not volume.unknown else ""
+    return f"{study.describe_target()}: {space}, removed at the end{note}"
 
 
 def _describe_decision(study: Study) -> str:
@@ -138,16 +138,19 @@ def _nothing(study: Study) -> str:
 def _describe_commands(factors: Sequence[Factor]) -> list[tuple[str, str]]:
     """List the files and commands of settings that the study or the user has declared."""
     definitions = [catalog.get(factor.name) for factor in factors]
-    own = [d for d in definitions if isinstance(d, DeclaredDefinition) and d.undocumented]
-    files = [("edits", each.file) for each in own if isinstance(each, TextFileDefinition)]
-    return [*files, *(("runs", shlex.join(command)) for one in own for command in one.commands)]
+    undocumented = [d for d in definitions if isinstance(d, DeclaredDefinition) and d.undocumented]
+    files = [("edits", d.file) for d in undocumented if isinstance(d, TextFileDefinition)]
+    return [
+        *files,
+        *(("runs", shlex.join(command)) for one in undocumented for command in one.commands),
+    ]
 
 
 def describe_cautions(study: Study) -> list[tuple[str, str]]:
     """Describe what the changes of settings may do to others."""
     settings = [factor for factor in study.factors if factor.kind is FactorKind.SETTING]
-    found = [(f.name, catalog.get(f.name).caution) for f in settings if not _is_unchanged(f)]
-    return [("caution", f"{name}: {caution}") for name, caution in found if caution]
+    cautions = [(f.name, catalog.get(f.name).caution) for f in settings if not _is_unchanged(f)]
+    return [("caution", f"{name}: {caution}") for name, caution in cautions if caution]
 
 
 def _is_unchanged(factor: Factor) -> bool:
@@ -193,7 +196,7 @@ def suggest_nfs(study: Study, mounts: Iterable[Mount]) -> Iterator[str]:
     if not points:
         names = ", ".join(missing)
         yield f"left out of {study.reference}: {names}, as no NFS is mounted here for writing"
-    for point in (own for own in points if not _is_used(own, logs)):
+    for point in (path for path in points if not _is_used(path, logs)):
         yield f"NFS at {point} is not used; for a log there {_remedy(study, logs, missing, point)}"
 
 
@@ -201,7 +204,7 @@ def _missing_configurations(study: Study) -> Sequence[str]:
     """The configurations of the report that lie on NFS, and that the study does not have."""
     if study.reference is None:
         return ()
-    published = dict.fromkeys(own.configuration for own in reference.get(study.reference).figures)
+    published = dict.fromkeys(f.configuration for f in reference.get(study.reference).figures)
     labels = {configuration.label for configuration in study.configurations()}
     return [name for name in published if "NFS" in name and name not in labels]
 

@@ -74,9 +74,9 @@ class HostCondition:
         if not shares:
             return ""
         largest = sorted(shares, key=lambda covariate: shares[covariate], reverse=True)
-        above = [own for own in largest if shares[own] > margin]
+        above = [name for name in largest if shares[name] > margin]
         named = ", ".join(
-            f"{own} {format_percent(round(shares[own], 3))}" for own in above or largest[:1]
+            f"{name} {format_percent(round(shares[name], 3))}" for name in above or largest[:1]
         )
         return f"host {'disturbed' if above else 'quiet'}: {named}"
 
@@ -91,7 +91,7 @@ class _EventLines(Listener):
         text = find_mode_text(study)
         line = f"{study.name}: {text.describe_size(study)}, seed {seed}"
         levels = study.refused_levels.items()
-        left_out = {f"{name}={level}": why for name, own in levels for level, why in own.items()}
+        left_out = {f"{name}={v}": why for name, refused in levels for v, why in refused.items()}
         for label, reason in {**left_out, **study.left_out}.items():
             line += f"\nleft out: {label}: {reason}"
         say(f"{line}; {recorded} {text.measured} are recorded already" if recorded else line)
@@ -262,8 +262,8 @@ def _format_status(progress: Progress) -> str:
 
 
 def _format_confirmation(labels: Mapping[str, Sequence[str]], blocks: int, recorded: int) -> str:
-    confirmed = "; ".join(f"{join_words(own)} on {workload}" for workload, own in labels.items())
-    trials = blocks * sum(1 + len(own) for own in labels.values())
+    confirmed = "; ".join(f"{join_words(names)} on {where}" for where, names in labels.items())
+    trials = blocks * sum(1 + len(names) for names in labels.values())
     text = f"confirming {confirmed} by {trials} whole trials"
     return f"{text}; {recorded} trials are recorded already" if recorded else text
 
@@ -330,14 +330,14 @@ def _encodable(line: Text, encoding: str) -> Text:
 
 def _format_workloads(current: Sequence[ComparisonResult]) -> Iterator[str]:
     for title, group in groupby(current, key=lambda result: result.title):
-        yield f"{title}: {_format_counts(own := list(group))}{_format_best(own)}"
+        yield f"{title}: {_format_counts(rows := list(group))}{_format_best(rows)}"
 
 
 def _format_counts(results: Sequence[ComparisonResult]) -> str:
     """Count the decided comparisons of a workload: ``1 of 3 decided (1 better)``."""
-    found = Counter(result.comparison.verdict for result in results if is_decided(result))
-    verdicts = ", ".join(f"{found[verdict]} {verdict}" for verdict in Verdict if found[verdict])
-    text = f"{found.total()} of {len(results)} decided"
+    counts = Counter(result.comparison.verdict for result in results if is_decided(result))
+    verdicts = ", ".join(f"{counts[verdict]} {verdict}" for verdict in Verdict if counts[verdict])
+    text = f"{counts.total()} of {len(results)} decided"
     return f"{text} ({verdicts})" if verdicts else text
 
 

@@ -149,10 +149,10 @@ def describe_items(planned: Sequence[PlannedItem], seconds: float) -> Iterator[s
     from iostudy.units import format_seconds
 
     first: dict[str, int] = {}
-    for number, own in enumerate(planned, 1):
-        text = own.describe()
+    for number, entry in enumerate(planned, 1):
+        text = entry.describe()
         same = first.setdefault(text, number)
-        yield f"{number:2}. {own.item.item}: {text if same == number else f'as {same}'}"
+        yield f"{number:2}. {entry.item.item}: {text if same == number else f'as {same}'}"
     if seconds < math.inf:
         yield (
             f"the studies share {format_seconds(seconds)} and begin no block after that; "
@@ -208,23 +208,23 @@ def run_items(
     from iostudy.report.documents.field_report import RepeatedItem
 
     reports: dict[str, tuple[Report | None, str]] = {}
-    left = len({own.study.name for own in planned if own.study})
+    left = len({entry.study.name for entry in planned if entry.study})
     deadline = time.monotonic() + seconds
-    for number, own in enumerate(planned, 1):
-        if own.study is None:
-            yield RepeatedItem(own.item, own.command, own.note)
+    for number, entry in enumerate(planned, 1):
+        if entry.study is None:
+            yield RepeatedItem(entry.item, entry.command, entry.note)
             continue
-        if own.study.name not in reports:
-            say(f"{number} of {len(planned)}: {own.item.item}")
+        if entry.study.name not in reports:
+            say(f"{number} of {len(planned)}: {entry.item.item}")
             share = (deadline - time.monotonic()) / left
             if share <= 0:
-                yield RepeatedItem(own.item, own.command, "no time was left for it")
+                yield RepeatedItem(entry.item, entry.command, "no time was left for it")
                 continue
-            reports[own.study.name] = _run_study(own.study, name, folder, consent, share)
+            reports[entry.study.name] = _run_study(entry.study, name, folder, consent, share)
             left -= 1
-        report, failure = reports[own.study.name]
-        note = "; ".join(filter(None, (failure, own.note)))
-        yield RepeatedItem(own.item, own.command, note, report, failed=bool(failure))
+        report, failure = reports[entry.study.name]
+        note = "; ".join(filter(None, (failure, entry.note)))
+        yield RepeatedItem(entry.item, entry.command, note, report, failed=bool(failure))
 
 
 def _run_study(
@@ -236,13 +236,13 @@ def _run_study(
     from iostudy.execution.schedule import TimeLimit
     from iostudy.ledger.store import FILE_NAME
 
-    own, failure = folder / study.name, ""
+    output, failure = folder / study.name, ""
     try:
         run_and_write_report(
             study,
-            own,
+            output,
             consent,
-            resume=(own / FILE_NAME).exists(),
+            resume=(output / FILE_NAME).exists(),
             seed=None,
             limit=TimeLimit.start(seconds),
         )
@@ -252,7 +252,7 @@ def _run_study(
         say(str(error))
         failure = f"{error.wanted}: {error.found}"
     try:
-        return (read_report(own, name) if (own / FILE_NAME).exists() else None), failure
+        return (read_report(output, name) if (output / FILE_NAME).exists() else None), failure
     except LedgerError as error:
         say(str(error))
         return None, failure or f"{error.wanted}: {error.found}"

@@ -104,7 +104,7 @@ def build_document(report: Report, folder: Path, exit_code: int) -> StudyRunRepo
         verdicts=tuple(_list_verdicts(report)),
         effects=tuple(effect for topic in report.topics for effect in topic.list_effects()),
         given_up=report.given_up,
-        measuring_seconds=sum(own.measuring_seconds for own in workloads),
+        measuring_seconds=sum(workload.measuring_seconds for workload in workloads),
         workloads=workloads,
     )
 
@@ -122,7 +122,7 @@ def _list_verdicts(report: Report) -> Iterator[WorkloadVerdict]:
 
 
 def _build_time(report: Report, label: str) -> WorkloadTime:
-    switchback = next((own for own in report.switchback if own.workload == label), None)
+    switchback = next((result for result in report.switchback if result.workload == label), None)
     windows = sum(run.seconds for run in switchback.runs) if switchback else 0.0
     own_trials = (trial for trial in report.trials if trial.workload == label)
     trials = sum(trial.phases.get(RUN_PHASE) or 0.0 for trial in own_trials)

@@ -167,9 +167,9 @@ OPTION = "slow_down"
 def build_selftest(study: Study, final: Sequence[ComparisonResult], folder: str) -> SelftestReport:
     """Return the expected and the observed results."""
     true = {c.label: -parse_percent(c.options[OPTION]) for c in study.configurations()}
-    expectations = tuple(_expectation(each, true[each.configuration]) for each in final)
+    expectations = tuple(_expectation(result, true[result.configuration]) for result in final)
     outcomes = {expectation.outcome for expectation in expectations}
-    outcome = next(each for each in reversed(ExpectationOutcome) if each in outcomes)
+    outcome = next(kind for kind in reversed(ExpectationOutcome) if kind in outcomes)
     noise = build_workload_power(study, final[0].workload, final)
     return SelftestReport(
         outcome=outcome,

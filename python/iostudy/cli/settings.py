@@ -44,7 +44,9 @@ def settings(
     if json:
         print_json([_as_json(definition) for definition in definitions])
         return
-    for kind, group in groupby(definitions, key=lambda own: own.name.partition(".")[0]):
+    for kind, group in groupby(
+        definitions, key=lambda definition: definition.name.partition(".")[0]
+    ):
         print_line(f"== {kind} ==", style="bold")
         if words:
             for definition in group:
@@ -63,13 +65,13 @@ def _match_names(word: str) -> tuple[str, ...]:
     refused.
     """
     names, begin = catalog.names(), f"{word.removesuffix('.')}."
-    found = (
+    chosen = (
         tuple(name for name in names if name == word)
         or tuple(name for name in names if name.startswith(begin))
         or tuple(name for name in names if _letters(word) and _letters(word) in _letters(name))
         or tuple(name for name in names if _documents(catalog.get(name), word))
     )
-    return found or (word,)
+    return chosen or (word,)
 
 
 def _letters(text: str) -> str:
@@ -138,11 +140,11 @@ def get(
     on stderr, and set the exit code.
     """
     definitions = [find_definition(name) for name in names]
-    found, refused = read_settings(definitions, places_for(definitions, on))
+    values, refused = read_settings(definitions, places_for(definitions, on))
     if json:
-        print_json({label: {"value": v, "offered": list(o)} for label, (v, o) in found.items()})
-    elif found:
-        rows = [(label, value, " ".join(offered)) for label, (value, offered) in found.items()]
+        print_json({label: {"value": v, "offered": list(o)} for label, (v, o) in values.items()})
+    elif values:
+        rows = [(label, value, " ".join(offered)) for label, (value, offered) in values.items()]
         print_table(("setting", "value", "offered"), rows)
     for text in dict.fromkeys(map(str, refused)):
         say(f"iostudy: {text}")
@@ -154,15 +156,15 @@ def read_settings(
     definitions: Sequence[SettingDefinition], where: Sequence[str]
 ) -> tuple[dict[str, tuple[str, tuple[str, ...]]], list[IostudyError]]:
     """Value and offer of what can be read, by label, and why the rest cannot."""
-    found: dict[str, tuple[str, tuple[str, ...]]] = {}
+    rows: dict[str, tuple[str, tuple[str, ...]]] = {}
     refused: list[IostudyError] = []
     for definition in definitions:
         try:
             for setting in places.bind(definition.name, where):
-                found[setting.label] = (setting.read(), setting.available_values())
+                rows[setting.label] = (setting.read(), setting.available_values())
         except IostudyError as error:
             refused.append(error)
-    return found, refused
+    return rows, refused
 
 
 _REMEDIES = {
@@ -186,7 +188,7 @@ def set_(
     values = _parse_assignments(assignments)
     definitions = [find_definition(name) for name in values]
     where = places_for(definitions, on)
-    wanted = {s: values[each.name] for each in definitions for s in bind(each.name, where)}
+    wanted = {s: values[entry.name] for entry in definitions for s in bind(entry.name, where)}
     for definition in definitions:
         if definition.caution:
             say(f"caution: {definition.name}: {definition.caution}")
@@ -212,8 +214,8 @@ def _parse_assignments(assignments: Sequence[str]) -> dict[str, str]:
                 "to set a setting", f"{assignment} has no value", f"write {name}=VALUE"
             )
         if definition.name in values:
-            found = "it is given twice"
-            raise usage_error(f"one value of {definition.name}", found, "give it once")
+            fault = "it is given twice"
+            raise usage_error(f"one value of {definition.name}", fault, "give it once")
         values[definition.name] = _parse_value(definition, text)
     return values
 
@@ -221,8 +223,8 @@ def _parse_assignments(assignments: Sequence[str]) -> dict[str, str]:
 def _parse_value(definition: SettingDefinition, text: str) -> str:
     name = definition.name
     if definition.reach in _REMEDIES:
-        found = f"it concerns {definition.reach}, and no study runs"
-        raise usage_error(f"to set {name}", found, _REMEDIES[definition.reach])
+        fault = f"it concerns {definition.reach}, and no study runs"
+        raise usage_error(f"to set {name}", fault, _REMEDIES[definition.reach])
     try:
         value = definition.parse(text)
     except ValueError as error:
@@ -272,7 +274,7 @@ def find_definition(name: str) -> SettingDefinition:
 
 def places_for(definitions: Sequence[SettingDefinition], on: Sequence[str] | None) -> list[str]:
     """Return the requested places, else the working directory; UsageError if none applies."""
-    placed = [each for each in definitions if each.reach.needs_place or each.reach is Reach.DISK]
+    placed = [d for d in definitions if d.reach.needs_place or d.reach is Reach.DISK]
     if on and not placed:
         raise usage_error(
             f"{', '.join(on)} as a place to look for {definitions[0].name}",

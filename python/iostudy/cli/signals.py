@@ -70,7 +70,7 @@ def install_handlers() -> None:
 def handled_signals() -> tuple[signal.Signals, ...]:
     """Return those of ENDING that are not ignored."""
     return tuple(
-        each for each in TERMINATION_SIGNALS if signal.getsignal(each) is not signal.SIG_IGN
+        number for number in TERMINATION_SIGNALS if signal.getsignal(number) is not signal.SIG_IGN
     )
 
 

@@ -147,8 +147,8 @@ def find_completed(assignment: StudySession) -> tuple[ComparisonResult, ...] | N
     final = assignment.final_comparisons()
     if final is None:
         return None
-    own = prepare_confirmation(assignment)
-    return final if own is None else own.final_comparisons()
+    confirmation = prepare_confirmation(assignment)
+    return final if confirmation is None else confirmation.final_comparisons()
 
 
 def _run_on_node(

@@ -32,7 +32,7 @@ def recover(journal: Path, output_folder: Path | None) -> int:
     while True:
         recovery = restore_stale(directory)
         restored += [
-            f"restored: {each}" for each in format_restored(recovery.undo_result.restored_values)
+            f"restored: {line}" for line in format_restored(recovery.undo_result.restored_values)
         ]
         is_done = not journal.exists()
         if is_done or time.monotonic() > deadline:
@@ -45,7 +45,7 @@ def recover(journal: Path, output_folder: Path | None) -> int:
 
 def _open_ends(recovery: Recovery) -> list[str]:
     failures = (" ".join(str(error).split()) for error in recovery.undo_result.failures)
-    return [f"not restored: {each}" for each in (*failures, *recovery.skip_reasons)]
+    return [f"not restored: {reason}" for reason in (*failures, *recovery.skip_reasons)]
 
 
 def _report(directory: Path, output_folder: Path | None, lines: Sequence[str]) -> None:

@@ -42,7 +42,7 @@ def workloads(
     A description has options, figures, what is not modelled, and an example.
     """
     definitions = (
-        [catalog.get(each) for each in catalog.names()]
+        [catalog.get(workload) for workload in catalog.names()]
         if name is None
         else [require_workload(name)]
     )
@@ -88,8 +88,8 @@ def _print_definition(definition: WorkloadDefinition) -> None:
 def _rows(figures: tuple[Figure, ...]) -> list[tuple[str, str, str]]:
     better = {True: "higher is better", False: "lower is better"}
     return [
-        (f"  {own.name}", own.unit, f"{own.documentation} ({better[own.higher_is_better]})")
-        for own in figures
+        (f"  {f.name}", f.unit, f"{f.documentation} ({better[f.higher_is_better]})")
+        for f in figures
     ]
 
 

@@ -96,7 +96,7 @@ class Finding:
 
     @property
     def _figures(self) -> str:
-        return ", ".join(each.says for each in self.evidence)
+        return ", ".join(evidence.says for evidence in self.evidence)
 
 
 @dataclass(frozen=True)
@@ -128,7 +128,7 @@ class Diagnosis:
         if self.obstacle:
             return f"The bottleneck is unclear: {self.obstacle}"
         numbered = enumerate(self.key_figures)
-        figures = [each.says for index, each in numbered if index == 0 or each.value >= 1]
+        figures = [e.says for index, e in numbered if index == 0 or e.value >= 1]
         figures += [f"no figures of {name}" for name in self.missing]
         return "The bottleneck is unclear" + ": " * bool(figures) + ", ".join(figures)
 

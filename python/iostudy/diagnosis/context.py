@@ -125,16 +125,16 @@ class DiagnosisContext:
     def longer_queue_points(self, device: str, point: OperatingPoint) -> tuple[OperatingPoint, ...]:
         """Return the device's comparable points with a clearly longer queue."""
         comparable = self._comparable_points(device, point)
-        return tuple(each for each in comparable if each.queue >= _LONGER_QUEUE * point.queue)
+        return tuple(other for other in comparable if other.queue >= _LONGER_QUEUE * point.queue)
 
     def short_queue_points(self, device: str, point: OperatingPoint) -> tuple[OperatingPoint, ...]:
         """Return the device's comparable points with hardly any queue."""
         comparable = self._comparable_points(device, point)
-        return tuple(each for each in comparable if each.queue <= _SHORT_QUEUE)
+        return tuple(other for other in comparable if other.queue <= _SHORT_QUEUE)
 
     def _comparable_points(self, device: str, point: OperatingPoint) -> tuple[OperatingPoint, ...]:
         points = self.operating_points.get(device, ())
-        return tuple(each for each in points if each.is_comparable(point))
+        return tuple(other for other in points if other.is_comparable(point))
 
     def disk_figures(self, device: str, summary: TelemetrySummary) -> dict[str, Figures]:
         """Return the figures of the lowest recorded devices below a device; else its own."""
@@ -143,8 +143,8 @@ class DiagnosisContext:
             for member in self.members.get(device, ())
             for name, figures in self.disk_figures(member, summary).items()
         }
-        own = {device: summary.devices[device]} if device in summary.devices else {}
-        return lower or own
+        alone = {device: summary.devices[device]} if device in summary.devices else {}
+        return lower or alone
 
     def is_rotational(self, device: str) -> bool:
         """Return whether it is a disk with platters, or is on exactly one such disk."""
@@ -170,7 +170,7 @@ def collect_operating_points(
         for device, figures in summary.devices.items():
             if point := OperatingPoint.from_figures(figures):
                 points.setdefault(device, []).append(point)
-    return {device: tuple(each) for device, each in points.items()}
+    return {device: tuple(values) for device, values in points.items()}
 
 
 _NFS = ("nfs", "nfs4")
@@ -235,7 +235,7 @@ def build_context(
     known = tuple(inventory)
     return DiagnosisContext(
         devices=devices,
-        members={device: members for each in known for device, members in _stack(each)},
+        members={device: members for top in known for device, members in _stack(top)},
         rotational=frozenset() if virtual_machine else _rotational_disks(known),
         nfs_mounts=_distinct_nfs_mounts(mounts),
         concurrency=workload.concurrency,
@@ -267,9 +267,9 @@ def _stack(device: InventoryDevice) -> Iterator[tuple[str, tuple[str, ...]]]:
 
 def _rotational_disks(inventory: Iterable[InventoryDevice]) -> frozenset[str]:
     return frozenset(
-        each.name
-        for each in inventory
-        if each.claims_rotational and not each.file_backed and not each.members
+        device.name
+        for device in inventory
+        if device.claims_rotational and not device.file_backed and not device.members
     )
 
 
@@ -316,9 +316,10 @@ def is_attributable_to_workload(summary: TelemetrySummary, mount: str) -> bool:
     Linux 5.18 to 6.2 without commit 9c88ea00fef0. True if the workload's I/O is unknown, or if
     requests had no data: the kernel charges those to nobody.
     """
-    own = compute_workload_kb(summary)
+    workload_kb = compute_workload_kb(summary)
     return (
-        own is None or own >= MAJORITY * compute_data_rate_kb(summary.nfs[mount]) * summary.seconds
+        workload_kb is None
+        or workload_kb >= MAJORITY * compute_data_rate_kb(summary.nfs[mount]) * summary.seconds
     )
 
 
@@ -326,7 +327,8 @@ def is_foreign_network_traffic(summary: TelemetrySummary) -> bool:
     """Return whether most of an interface's traffic is that of other processes' NFS mount."""
     mounts = (mount for mount in summary.nfs if not is_attributable_to_workload(summary, mount))
     others = max((compute_data_rate_kb(summary.nfs[mount]) for mount in mounts), default=0.0)
-    carried = (own.get("rxkB/s", 0.0) + own.get("txkB/s", 0.0) for own in summary.network.values())
+    links = summary.network.values()
+    carried = (link.get("rxkB/s", 0.0) + link.get("txkB/s", 0.0) for link in links)
     return others > 0 and others >= MAJORITY * max(carried, default=0.0)
 
 

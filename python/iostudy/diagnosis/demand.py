@@ -86,14 +86,14 @@ def count_queued_requests(summary: TelemetrySummary, context: DiagnosisContext) 
     encryption, do not wait for a disk.
     """
     at_servers = sum(
-        count_outstanding(summary.nfs[own]) for own in context.nfs_mounts if own in summary.nfs
+        count_outstanding(summary.nfs[m]) for m in context.nfs_mounts if m in summary.nfs
     )
     in_devices = (
         min(
-            own["aqu-sz"],
+            figures["aqu-sz"],
             sum(disk["aqu-sz"] for disk in context.disk_figures(name, summary).values()),
         )
-        for name, own in context.device_figures(summary).items()
+        for name, figures in context.device_figures(summary).items()
     )
     return sum(in_devices) + at_servers
 

@@ -106,12 +106,12 @@ def _order(findings: Sequence[Finding]) -> list[Finding]:
     Low concurrency as a consequence is left out: more requests at once would only wait longer. So
     is a busy CPU as a consequence of first touches: its time is theirs.
     """
-    causes = [each for each in findings if not _is_explained(each, findings)]
-    consequences = [each for each in findings if each not in causes]
+    causes = [finding for finding in findings if not _is_explained(finding, findings)]
+    consequences = [finding for finding in findings if finding not in causes]
     left_out = {Bottleneck.CONCURRENCY}
     if any(cause.limit is Bottleneck.FIRST_TOUCH for cause in causes):
         left_out |= {Bottleneck.CPU, Bottleneck.CORE}
-    kept = causes + [each for each in consequences if each.limit not in left_out]
+    kept = causes + [c for c in consequences if c.limit not in left_out]
 
     def rank(finding: Finding) -> tuple[bool, bool, float]:
         is_unsure = finding.confidence is Confidence.LOW

@@ -220,7 +220,7 @@ class Runner:
 
         A run that continues a study adds a limited number of blocks to each workload.
         """
-        given_up = frozenset(own.workload for own in self._given_up.load())
+        given_up = frozenset(entry.workload for entry in self._given_up.load())
         if self._study.is_continued:
             most = self._study.further_blocks
             given_up |= {label for label, added in self._added.items() if added >= most}
@@ -228,7 +228,7 @@ class Runner:
         return ready or self._schedule.next(self._rows, given_up)
 
     def _require_workloads(self) -> None:
-        if failed := [own for own in self._given_up.load() if not own.disturbed]:
+        if failed := [entry for entry in self._given_up.load() if not entry.disturbed]:
             raise _failed_workloads_error(failed, self._ledger)
 
     def _complete(self, block: Block) -> None:
@@ -357,10 +357,10 @@ def _derive_seed(text: str) -> int:
 
 def _failed_workloads_error(given_up: Sequence[GivenUpWorkload], ledger: Ledger) -> TrialError:
     first = given_up[0]
-    found = "; ".join(f"{own.workload}: {own.explanation}" for own in given_up)
+    reasons = "; ".join(f"{entry.workload}: {entry.explanation}" for entry in given_up)
     return TrialError(
         f"to complete block {first.block} of {first.workload}",
-        found=found,
+        found=reasons,
         where=str(ledger.folder),
         remedy="correct the cause and resume with --resume; finished trials are kept, "
         "and the report shows what they decide",

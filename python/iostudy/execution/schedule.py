@@ -102,7 +102,7 @@ class PlannedSchedule:
         self._study = study
         self._plan = plan
         self._interim_analysis = InterimAnalysis(study)
-        self._configurations = {each.label: each for each in study.configurations()}
+        self._configurations = {c.label: c for c in study.configurations()}
 
     @property
     def seed(self) -> int:

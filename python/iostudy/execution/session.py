@@ -190,11 +190,11 @@ def refuse_other_circumstances(began: Mapping[str, Any], now: Mapping[str, Any])
     if NODES not in now:
         _refuse_others(began, now, FIXED_CIRCUMSTANCES, "--resume")
         return
-    for node, own in now[NODES].items():
+    for node, facts in now[NODES].items():
         if node in began[NODES]:
-            _refuse_others(began[NODES][node], own, FIXED_CIRCUMSTANCES, node)
+            _refuse_others(began[NODES][node], facts, FIXED_CIRCUMSTANCES, node)
         else:
-            _refuse_others(began, own, (_VERSION,), node)
+            _refuse_others(began, facts, (_VERSION,), node)
 
 
 def _refuse_others(
@@ -267,7 +267,7 @@ def _find_refused_levels(
 ) -> dict[str, dict[str, str]]:
     """Try each level of the host that no accepted configuration has, alone in the baseline."""
     chosen = study.combinations()
-    of_host = {own.name for own in study.factors if own.kind is not FactorKind.WORKLOAD_OPTION}
+    of_host = {f.name for f in study.factors if f.kind is not FactorKind.WORKLOAD_OPTION}
     accepted = {
         (name, level.label)
         for label in chosen.keys() - refused.keys()
@@ -289,11 +289,11 @@ def _find_refused_levels(
         )
         for label, (name, level) in alone.items()
     ]
-    found: dict[str, dict[str, str]] = {}
+    refusals: dict[str, dict[str, str]] = {}
     for label, error in node.preflight(study.workloads, tried).items():
         name, level = alone[label]
-        found.setdefault(name, {})[level] = _format_reason(error)
-    return found
+        refusals.setdefault(name, {})[level] = _format_reason(error)
+    return refusals
 
 
 def _format_reason(error: IostudyError) -> str:

@@ -96,7 +96,7 @@ def foreign_io_share(result: TrialResult) -> float | None:
 
 
 def _foreign_io(result: TrialResult, limit: float | None) -> str:
-    devices, share = max(_shares(result), key=lambda found: found[1], default=((), 0.0))
+    devices, share = max(_shares(result), key=lambda pair: pair[1], default=((), 0.0))
     if limit is None or share <= limit:
         return ""
     return (
@@ -162,16 +162,16 @@ def _shares(result: TrialResult) -> list[tuple[Sequence[str], float]]:
 
     Devices that share the workload's files also have a joint share: each moves only a part.
     """
-    own = result.figures.get(BYTES, 0.0)
-    if not own:
+    moved = result.figures.get(BYTES, 0.0)
+    if not moved:
         return []
     summary = result.telemetry.summary
     groups: list[tuple[str, ...]] = [(device,) for device in summary.devices]
     if len(result.devices) > 1:
         groups.append(result.devices)
-    foreign = [compute_foreign_kb(summary, group, own / KIB) * KIB for group in groups]
+    foreign = [compute_foreign_kb(summary, group, moved / KIB) * KIB for group in groups]
     return [
-        (group, size / own if size > MIN_FOREIGN_BYTES else 0.0)
+        (group, size / moved if size > MIN_FOREIGN_BYTES else 0.0)
         for group, size in zip(groups, foreign, strict=True)
     ]
 

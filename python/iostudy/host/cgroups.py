@@ -44,9 +44,9 @@ def io_hierarchy(root: Path = ROOT) -> CgroupHierarchy:
     """Find the hierarchy with the I/O controller; TargetError without one."""
     groups = parse_groups((root / "proc/self/cgroup").read_bytes())
     for mount in read_mounts(root):
-        found = _hierarchy(mount, groups, root)
-        if found:
-            return found
+        hierarchy = _hierarchy(mount, groups, root)
+        if hierarchy:
+            return hierarchy
     raise TargetError(
         "a control group that limits I/O",
         found="cgroup v2 without the io controller, and no blkio hierarchy of v1",
@@ -75,10 +75,10 @@ def group_for_children(hierarchy: CgroupHierarchy) -> Path:
 
     TargetError without one.
     """
-    own, top = hierarchy.group, hierarchy.top
+    path, top = hierarchy.group, hierarchy.top
     if hierarchy.version is CgroupVersion.V1:
-        return own
-    for group in (own, *own.parents):
+        return path
+    for group in (path, *path.parents):
         if CONTROLLER in read_words(group / _AVAILABLE) and _may_have_children(group):
             return group
         if group == top:
@@ -86,7 +86,7 @@ def group_for_children(hierarchy: CgroupHierarchy) -> Path:
     raise TargetError(
         "a control group in which another can be made for the trial",
         found="no group above that hands down the io controller, or could",
-        where=str(own),
+        where=str(path),
         remedy="run iostudy outside of the container or scope, or delegate io to it",
     )
 
@@ -116,7 +116,7 @@ def _hierarchy(mount: Mount, groups: dict[str, str], root: Path) -> CgroupHierar
     if group is None or not PurePosixPath(group).is_relative_to(mount.root):
         return None
     top = root / mount.point.relative_to("/")
-    own = top / PurePosixPath(group).relative_to(mount.root)
+    folder = top / PurePosixPath(group).relative_to(mount.root)
     if version is CgroupVersion.V2 and CONTROLLER not in read_words(top / _AVAILABLE):
         return None
-    return CgroupHierarchy(version, top, own) if (own / PROCESSES).exists() else None
+    return CgroupHierarchy(version, top, folder) if (folder / PROCESSES).exists() else None

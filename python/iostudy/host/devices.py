@@ -159,11 +159,11 @@ def read_disks(root: Path = ROOT) -> tuple[BlockDevice, ...]:
 
 def read_present_devices(names: Iterable[str], root: Path = ROOT) -> tuple[BlockDevice, ...]:
     """Return the devices of those names that are still present."""
-    found = []
+    present = []
     for name in names:
         with suppress(FileNotFoundError):
-            found.append(read_device(name, root))
-    return tuple(found)
+            present.append(read_device(name, root))
+    return tuple(present)
 
 
 def with_partitions(disks: Iterable[BlockDevice]) -> Iterator[BlockDevice]:
@@ -206,8 +206,8 @@ def class_folder(name: str, root: Path = ROOT) -> Path:
 def _number_in_diskstats(name: str, root: Path) -> str:
     """Return the number from /proc/diskstats, for devices without a node in sysfs."""
     lines = (read_attribute(root / "proc/diskstats") or "").splitlines()
-    found = (match.groups() for line in lines if (match := _OF_DISKSTATS.match(line)))
-    return next((f"{major}:{minor}" for major, minor, own in found if own == name), "")
+    rows = (match.groups() for line in lines if (match := _OF_DISKSTATS.match(line)))
+    return next((f"{major}:{minor}" for major, minor, device in rows if device == name), "")
 
 
 def _nvme_paths(name: str, root: Path) -> tuple[str, ...]:
@@ -217,8 +217,8 @@ def _nvme_paths(name: str, root: Path) -> tuple[str, ...]:
 
 
 def _is_backed(folder: Path, file: Path) -> bool:
-    found = _backing_file(folder)
-    return found is not None and found.parts[-2:] == file.parts[-2:]
+    backing = _backing_file(folder)
+    return backing is not None and backing.parts[-2:] == file.parts[-2:]
 
 
 def _backing_file(folder: Path) -> Path | None:
@@ -229,7 +229,7 @@ def _backing_file(folder: Path) -> Path | None:
 def _first(folder: Path, *attributes: str) -> tuple[str, str]:
     """Return the first text with content, and its attribute; disks pad these texts with blanks."""
     texts = (((read_attribute(folder / name) or "").strip(), name) for name in attributes)
-    return next((found for found in texts if found[0]), ("", ""))
+    return next((pair for pair in texts if pair[0]), ("", ""))
 
 
 def _bus(device: Path) -> str:

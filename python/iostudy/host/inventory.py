@@ -125,8 +125,8 @@ def detect_free_page_reporting(root: Path = ROOT) -> bool:
 
 def detect_cgroup_version(mounted: Iterable[Mount]) -> str | None:
     """Return ``v1``, ``v2`` or ``hybrid`` (v1 controllers, a v2 tree); None without cgroups."""
-    found = {mount.filesystem for mount in mounted} & {"cgroup", "cgroup2"}
-    return {1: "v1" if "cgroup" in found else "v2", 2: "hybrid"}.get(len(found))
+    types = {mount.filesystem for mount in mounted} & {"cgroup", "cgroup2"}
+    return {1: "v1" if "cgroup" in types else "v2", 2: "hybrid"}.get(len(types))
 
 
 def describe_device(device: BlockDevice, root: Path = ROOT) -> dict[str, Any]:
@@ -140,8 +140,8 @@ def describe_device(device: BlockDevice, root: Path = ROOT) -> dict[str, Any]:
 def read_firmware(device: BlockDevice, root: Path = ROOT) -> str | None:
     """Return the firmware revision of the disk: of NVMe (nvme-sysfs), else of SCSI and ATA."""
     folder = devices.class_folder(device.disk, root) / "device"
-    found = (read_text(folder / name) for name in ("firmware_rev", "rev"))
-    return next((text.strip() for text in found if text), None)
+    texts = (read_text(folder / name) for name in ("firmware_rev", "rev"))
+    return next((text.strip() for text in texts if text), None)
 
 
 def read_queue(device: BlockDevice, root: Path = ROOT) -> dict[str, str]:
@@ -151,8 +151,8 @@ def read_queue(device: BlockDevice, root: Path = ROOT) -> dict[str, str]:
     """
     folder = devices.queue_folder(device, root)
     files = sorted(Path(parent, name) for parent, _, names in os.walk(folder) for name in names)
-    found = {str(path.relative_to(folder)): read_text(path) for path in files}
-    return {name: text.strip() for name, text in found.items() if text is not None}
+    texts = {str(path.relative_to(folder)): read_text(path) for path in files}
+    return {name: text.strip() for name, text in texts.items() if text is not None}
 
 
 def _describe_mount(mount: Mount) -> dict[str, Any]:

@@ -81,8 +81,8 @@ def find_process_with_mount(device: str, filesystem: str, source: str) -> int | 
     """Find a process that sees a mount of this file system; None if none is visible."""
     wanted = (device, filesystem, source)
     mounts = _mounts_everywhere()
-    found = (pid for pid, m in mounts if (m.device, m.filesystem, m.source) == wanted)
-    return next(found, None)
+    pids = (pid for pid, m in mounts if (m.device, m.filesystem, m.source) == wanted)
+    return next(pids, None)
 
 
 def _mounts_everywhere() -> Iterator[tuple[int, Mount]]:

@@ -72,14 +72,14 @@ def find_members(name: str, root: Path = ROOT) -> tuple[BlockDevice, ...]:
     group = volumes.find_group_volumes(name, root)
     if group:
         inner = {volume.name for volume in group}
-        lower = _each_once(each for volume in group for each in lower_devices(volume, root))
+        lower = _each_once(below for volume in group for below in lower_devices(volume, root))
         return tuple(device for device in lower if device.name not in inner)
-    found = find_devices(name, root)
-    members = found if len(found) > 1 else _members(found[0], root)
+    tops = find_devices(name, root)
+    members = tops if len(tops) > 1 else _members(tops[0], root)
     if not members:
         raise TargetError(
             "a volume group, an array, a device-mapper volume or a btrfs, with its members",
-            found=f"{found[0].name}, which consists of nothing else",
+            found=f"{tops[0].name}, which consists of nothing else",
             where=name,
             remedy="name the device itself, or see `iostudy doctor` for what consists of what",
         )
@@ -108,15 +108,15 @@ def scheduling_devices(place: str | Path, root: Path = ROOT) -> tuple[BlockDevic
     the same setting. TargetError if no queue has a scheduler.
     """
     top = top_devices(place, root)
-    found = _each_once(device for each in top for device in _scheduling(each, root))
-    if not found:
+    scheduling = _each_once(device for upper in top for device in _scheduling(upper, root))
+    if not scheduling:
         raise TargetError(
             "a queue with a choice of schedulers",
             found="every queue below it offers only none",
             where=f"{place} on {', '.join(device.name for device in top)}",
             remedy="load a scheduler (modprobe mq-deadline, kyber-iosched or bfq), or vary others",
         )
-    return found
+    return scheduling
 
 
 def whole_stack(place: str | Path, root: Path = ROOT) -> tuple[BlockDevice, ...]:
@@ -146,7 +146,7 @@ def devices_with_counters(device: BlockDevice, root: Path = ROOT) -> tuple[Block
     NVMe disks with paths count nothing before Linux 6.2 (commit d4d957b53d91). Of other devices
     ``queue/iostats`` does not say so: device-mapper has 0 there and counts (observed on Linux 6.1).
     """
-    paths = tuple(each for each in devices.read_present_devices(device.slaves, root) if each.hidden)
+    paths = tuple(path for path in devices.read_present_devices(device.slaves, root) if path.hidden)
     counts = read_attribute(devices.queue_folder(device, root) / "iostats")
     return paths if paths and (counts or "").strip() == "0" else (device,)
 

@@ -147,8 +147,8 @@ def read_topology(root: Path = ROOT) -> Topology:
     ...), and tmpfs without a backing file of a loop device.
     """
     places = read_places(root)
-    found = [device for device in _all_devices(root) if device.size_bytes]
-    nodes = tuple(_node(device, places, root) for device in found)
+    present = [device for device in _all_devices(root) if device.size_bytes]
+    nodes = tuple(_node(device, places, root) for device in present)
     held = {node.backing_mount_id for node in nodes}
     return _closed(nodes, (p for p in places if _is_data(p) or p.mount.id in held))
 

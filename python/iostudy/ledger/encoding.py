@@ -136,7 +136,7 @@ def decode_summary(values: Mapping[str, Any] | None) -> TelemetrySummary | None:
     known = {
         "foreign": foreign,
         "requests": block_requests,
-        "submitters": tuple(Submitter(**each) for each in values.get("submitters", ())),
+        "submitters": tuple(Submitter(**submitter) for submitter in values.get("submitters", ())),
         "private_devices": tuple(values.get("private_devices", ())),
     }
     return TelemetrySummary(**{**values, **known})

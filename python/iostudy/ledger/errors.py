@@ -60,12 +60,12 @@ def unreadable_ledger(path: Path, found: str) -> LedgerError:
 def incompatible_version(path: Path, version: int, supported: int) -> LedgerError:
     """Return the error for another version, which records different values of a trial."""
     if version < supported:
-        found, tool = "of an older iostudy", "the iostudy that wrote it"
+        age, tool = "of an older iostudy", "the iostudy that wrote it"
     else:
-        found, tool = "of a newer iostudy", "that one"
+        age, tool = "of a newer iostudy", "that one"
     return LedgerError(
         f"a ledger of version {supported}",
-        found=f"it is of version {version}, {found}",
+        found=f"it is of version {version}, {age}",
         where=str(path),
         remedy=f"report.html next to it still reports that study; read or resume it with {tool}, "
         "or run it again in another folder with --out",

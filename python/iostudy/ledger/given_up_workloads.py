@@ -104,10 +104,10 @@ class TimeLimitRecord:
     def seconds(self) -> float | None:
         """Return the limit that ended the study; None if none did."""
         current = self._resumptions()
-        found = [
+        times = [
             r["seconds"] for r in self._tables.read(_TIME_LIMIT_TABLE) if r["resumption"] == current
         ]
-        return float(found[-1]) if found else None
+        return float(times[-1]) if times else None
 
     def _resumptions(self) -> int:
         return len(self._tables.read("resumption"))

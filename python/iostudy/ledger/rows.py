@@ -132,9 +132,9 @@ def average_windows(windows: Iterable[WindowRow]) -> tuple[BlockRow, ...]:
 
 
 def _mean_figures(windows: Sequence[Mapping[str, float]]) -> dict[str, float]:
-    common = set.intersection(*(set(own) for own in windows))
+    common = set.intersection(*(set(window) for window in windows))
     names = (name for name in windows[0] if name in common)
-    return {name: fmean(own[name] for own in windows) for name in names}
+    return {name: fmean(window[name] for window in windows) for name in names}
 
 
 @dataclass(frozen=True)
@@ -188,8 +188,8 @@ class SwitchbackRows:
         )
 
     def _windows_between(self, workload: str, start: float, end: float) -> tuple[WindowRow, ...]:
-        own = (row for row in self.windows if row.workload == workload)
-        return tuple(row for row in own if start <= row.start < end)
+        rows = (row for row in self.windows if row.workload == workload)
+        return tuple(row for row in rows if start <= row.start < end)
 
 
 NO_WINDOWS = SwitchbackRows()

@@ -107,11 +107,11 @@ def _encode_slot(head: Head) -> bytes:
 
 def _decode_slot(slot: bytes) -> Head | None:
     try:
-        changes, rows, total, own = slot.decode("ascii").split()
+        changes, rows, total, digest = slot.decode("ascii").split()
         head = Head.from_values(int(changes), int(rows), total)
     except ValueError:
         return None
-    return head if own == checksum(_KIND, head.values()) else None
+    return head if digest == checksum(_KIND, head.values()) else None
 
 
 _MODULUS = 2**256

@@ -109,8 +109,8 @@ class Ledger:
         }
 
         def trial(row: sqlite3.Row) -> TrialRow:
-            own = (row["workload"], row["block"], row["attempt"])
-            return decode_trial(row, counts=own in complete)
+            key = (row["workload"], row["block"], row["attempt"])
+            return decode_trial(row, counts=key in complete)
 
         path = self.tables.path
         return tuple(decode_row(path, "trial", row, trial) for row in self.tables.read("trial"))

@@ -102,11 +102,11 @@ def apply_plans(study: Study, plans: Sequence[PlanRow]) -> Study:
 
     It becomes a study of whole trials, with a note, if windows cannot decide.
     """
-    if reasons := [own.reason for own in plans if own.plan is None]:
+    if reasons := [plan.reason for plan in plans if plan.plan is None]:
         note = f"whole trials decide, because windows cannot: {'; '.join(reasons)}"
         decide = replace(study.decide, mode=DecisionMode.TRIALS)
         return replace(study, decide=decide, notes=(*study.notes, note))
-    earlier = [own.plan for own in plans if isinstance(own.plan, EarlierPlan)]
+    earlier = [plan.plan for plan in plans if isinstance(plan.plan, EarlierPlan)]
     if earlier and len(earlier) == len(study.workloads):
         blocks, bias = count_earlier_blocks(earlier), max(plan.bias for plan in earlier)
     elif find_mode(study).measures_windows:
@@ -125,8 +125,8 @@ def read_given_up_workloads(folder: Path) -> tuple[GivenUpWorkload, ...]:
 
 def find_confirmation(folder: Path) -> Path | None:
     """Return the folder of the winner's confirmation; None before its start."""
-    own = folder / CONFIRMATION
-    return own if (own / FILE_NAME).exists() else None
+    confirmation = folder / CONFIRMATION
+    return confirmation if (confirmation / FILE_NAME).exists() else None
 
 
 def find_verdict_folder(folder: Path) -> Path:

@@ -64,12 +64,12 @@ class Tables:
         row = rows[0]
         return Head.from_values(row["changes"], row["rows"], row["total"])
 
-    def _check_head(self, found: Head) -> Head:
-        own = self.stored_head()
-        if (own.rows, own.total) != (found.rows, found.total):
-            counts = f"{found.rows} rows, each intact; the head counts {own.rows}"
+    def _check_head(self, head: Head) -> Head:
+        stored = self.stored_head()
+        if (stored.rows, stored.total) != (head.rows, head.total):
+            counts = f"{head.rows} rows, each intact; the head counts {stored.rows}"
             raise damaged_ledger(self.path, f"{counts}: rows are lost, duplicated or outdated")
-        return own
+        return stored
 
     def _readable(self, table: str) -> tuple[list[sqlite3.Row], str]:
         """Return the rows before the first unreadable one, and its error."""
@@ -144,9 +144,9 @@ class LedgerTransaction:
 
     def _sign(self, table: str, key: int) -> None:
         # Over the values as SQLite returns them, because a column may convert them.
-        own = checksum(table, _content(self.row(table, key)))
-        self._connection.execute(f"UPDATE {table} SET checksum=? WHERE rowid=?", (own, key))
-        self.head = self.head.with_row(own)
+        digest = checksum(table, _content(self.row(table, key)))
+        self._connection.execute(f"UPDATE {table} SET checksum=? WHERE rowid=?", (digest, key))
+        self.head = self.head.with_row(digest)
 
     def row(self, table: str, key: int) -> sqlite3.Row:
         """Return the row with this key."""

@@ -61,7 +61,7 @@ class WindowRecord:
 
     def can_decide(self) -> bool:
         """Return whether windows can still decide: no workload has a reason against them."""
-        return all(own.plan is not None for own in self.plans())
+        return all(plan.plan is not None for plan in self.plans())
 
     def windows(self) -> tuple[WindowRow, ...]:
         """Return every window in the order of measurement."""
@@ -110,7 +110,7 @@ def _encode_run(run: RunRow) -> dict[str, Any]:
     return {
         "workload": run.workload,
         "started_at": run.started_at,
-        "settings": json.dumps({label: dict(own) for label, own in run.settings.items()}),
+        "settings": json.dumps({label: dict(settings) for label, settings in run.settings.items()}),
         "devices": json.dumps(run.devices),
         "summary": json.dumps(asdict(run.summary)),
         "notes": json.dumps(run.notes),
@@ -140,6 +140,6 @@ def _decode_plan(row: sqlite3.Row) -> PlanRow:
     if plan is None:
         return PlanRow(row["workload"], None, values["reason"])
     if "needed_rounds" in plan:
-        names = (own.name for own in fields(EarlierPlan))
+        names = (field.name for field in fields(EarlierPlan))
         return PlanRow(row["workload"], EarlierPlan(**{name: plan[name] for name in names}))
     return PlanRow(row["workload"], WindowPlan(**plan))

@@ -44,7 +44,7 @@ class BlockDeviceProber:
     def run(self, requests: Sequence[Request], depth: int) -> list[Timing]:
         """Send requests in order. TrialError names the block of a failed one."""
         if depth == 1:
-            return [self._serve(each, self._buffers[0]) for each in requests]
+            return [self._serve(request, self._buffers[0]) for request in requests]
         times: list[Timing | None] = [None] * len(requests)
         errors: list[TrialError] = []
         pending, lock = iter(enumerate(requests)), threading.Lock()
@@ -60,14 +60,14 @@ class BlockDeviceProber:
                 except TrialError as error:
                     errors.append(error)
 
-        workers = [threading.Thread(target=work, args=(own,)) for own in self._buffers[:depth]]
+        workers = [threading.Thread(target=work, args=(b,)) for b in self._buffers[:depth]]
         for worker in workers:
             worker.start()
         for worker in workers:
             worker.join()
         if errors:
             raise errors[0]
-        return [each for each in times if each is not None]
+        return [timing for timing in times if timing is not None]
 
     def _serve(self, request: Request, buffer: mmap.mmap) -> Timing:
         _idle(request.idle_ns)

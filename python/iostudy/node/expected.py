@@ -77,9 +77,9 @@ def check_target(study: Study, folder: Path, *, unsafe_folders: bool) -> tuple[s
 
 def find_lock_warnings(study: Study) -> tuple[str, ...]:
     """Return who uses the target now, or what the factors change; empty if nobody does."""
-    own = () if study.target.is_made else find_driver(study.target).probe_paths()
+    paths = () if study.target.is_made else find_driver(study.target).probe_paths()
     try:
-        with lock_places(own, study.factors):
+        with lock_places(paths, study.factors):
             return ()
     except BusyError as error:
         return (f"{error.found}: run it with --wait 10min ({error.where})",)
@@ -97,7 +97,7 @@ def _missing_programs(study: Study) -> Iterator[IostudyError]:
 
 def _missing_tools(study: Study) -> Iterator[IostudyError]:
     """An error for each file system that cannot be made."""
-    for kind in sorted({own.type for own in _filesystems(study, study.known().configurations())}):
+    for kind in sorted({f.type for f in _filesystems(study, study.known().configurations())}):
         try:
             require_tools(kind)
         except IostudyError as error:
@@ -110,7 +110,7 @@ def _filesystems(study: Study, configurations: Iterable[Configuration]) -> set[F
         return set()
     first = Filesystem(study.target.made_levels[FILESYSTEM_TYPE.name])
     further = map(Filesystem, study.target.extra_filesystems.values())
-    return {*(first.with_settings(own.settings) for own in configurations), *further}
+    return {*(first.with_settings(c.settings) for c in configurations), *further}
 
 
 def check_block_latency(study: Study) -> None:
@@ -131,12 +131,12 @@ def _check_setting(study: Study, factor: Factor) -> None:
         return
     if reach.needs_place and driver.creates(factor, reach):
         return
-    found = Levels(Transaction(), driver.probe_paths()).bind(factor.name, factor.on)
+    bound = Levels(Transaction(), driver.probe_paths()).bind(factor.name, factor.on)
     if factor.condition and factor.condition.name not in {f.name for f in study.factors}:
-        for setting in found:
+        for setting in bound:
             setting.read()
     if reach is Reach.MOUNT and os.geteuid() == ROOT_UID:
         # The kernel checks an option without a change.
         for level in factor.levels:
             if level.value != AS_FOUND:
-                kinds.prepare_changes(dict.fromkeys(found, level.value))
+                kinds.prepare_changes(dict.fromkeys(bound, level.value))

@@ -173,9 +173,9 @@ class FakeNode:
         """Log the call, and refuse configurations as configured."""
         self.log.append("preflight")
         return {
-            own.label: self.refuses[name]
-            for own in configurations
-            for name in (own.label, *(f"{key}={value}" for key, value in own.settings.items()))
+            c.label: self.refuses[name]
+            for c in configurations
+            for name in (c.label, *(f"{key}={value}" for key, value in c.settings.items()))
             if name in self.refuses
         }
 

@@ -38,13 +38,13 @@ def measure_free_space(where: str, *directories: Path) -> FreeSpace:
     file_systems = {path.stat().st_dev: os.statvfs(path) for path in directories}.values()
     if not all(file_system.f_blocks for file_system in file_systems):
         return FreeSpace(where, None)
-    return FreeSpace(where, sum(own.f_bavail * own.f_frsize for own in file_systems))
+    return FreeSpace(where, sum(system.f_bavail * system.f_frsize for system in file_systems))
 
 
 def smallest_free_space(where: str, directories: Iterable[Path]) -> FreeSpace:
     """Return the free space of the fullest of the directories' file systems that is known."""
-    found = (measure_free_space(where, directory).free_bytes for directory in directories)
-    return FreeSpace(where, min((each for each in found if each is not None), default=None))
+    spaces = (measure_free_space(where, directory).free_bytes for directory in directories)
+    return FreeSpace(where, min((space for space in spaces if space is not None), default=None))
 
 
 def require_space(
@@ -58,8 +58,8 @@ def require_space(
     Files are on the target, except in a service with its own data directories. Unknown space
     counts as sufficient.
     """
-    in_data_dirs = [own for own in requests if spec and spec.data_dirs and _is_served(own)]
-    on_target = [own for own in requests if own not in in_data_dirs]
+    in_data_dirs = [r for r in requests if spec and spec.data_dirs and _is_served(r)]
+    on_target = [r for r in requests if r not in in_data_dirs]
     _require(on_target, configurations, target, spec)
     if in_data_dirs and spec is not None:
         where = ", ".join(map(str, spec.data_dirs))
@@ -145,8 +145,8 @@ def _written_bytes(
     request: WorkloadRequest, configuration: Configuration, spec: ServiceSpec | None
 ) -> int | None:
     made = catalog.get(request.name).make(apply_configuration(request, configuration))
-    own = made.written_bytes()
-    return None if own is None else own * count_copies(request, configuration, spec)
+    written = made.written_bytes()
+    return None if written is None else written * count_copies(request, configuration, spec)
 
 
 def _prepared_bytes(study: Study, request: WorkloadRequest, spec: ServiceSpec | None) -> int:

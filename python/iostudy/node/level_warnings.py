@@ -93,9 +93,9 @@ def _swapped_dirty_limits(study: Study, levels: Levels) -> Iterator[str]:
         names = f"{_DIRTY}{unit}", f"{_DIRTY}background_{unit}"
         if not any(factor.name in names for factor in study.factors):
             continue
-        found = {name: levels.bind(name)[0].read() for name in names}
+        current = {name: levels.bind(name)[0].read() for name in names}
         for configuration in study.known().configurations():
-            limit, background = (_level(configuration, name, found[name]) for name in names)
+            limit, background = (_level(configuration, name, current[name]) for name in names)
             if 0 < limit <= background:
                 yield (
                     f"dirty_{unit}={limit} is not above dirty_background_{unit}={background}: the "
@@ -132,9 +132,9 @@ def _excess_requests(study: Study, target: Sequence[Path]) -> Iterator[str]:
 
 def _most_requests(device: BlockDevice, scheduler: str) -> tuple[int | None, str]:
     """Return the limit of nr_requests under this scheduler, and its name."""
-    found = devices.read_scheduler(device)
-    if scheduler == AS_FOUND and found is not None:
-        scheduler = found.current
+    current = devices.read_scheduler(device)
+    if scheduler == AS_FOUND and current is not None:
+        scheduler = current.current
     if scheduler == "none":
         return read_number(devices.queue_folder(device).parent / "mq/0/nr_tags"), "the queue depth"
     return _MAX_SCHEDULER_REQUESTS, f"the limit with {scheduler}"
@@ -181,6 +181,6 @@ def _numbers(factor: Factor) -> Iterator[int]:
     return (int(level.value) for level in factor.levels if level.value != AS_FOUND)
 
 
-def _level(configuration: Configuration, name: str, found: str) -> int:
+def _level(configuration: Configuration, name: str, current: str) -> int:
     level = configuration.settings.get(name, AS_FOUND)
-    return int(found if level == AS_FOUND else level)
+    return int(current if level == AS_FOUND else level)

@@ -54,7 +54,7 @@ class Levels:
         setting that is missing or cannot be switched.
         """
         wanted = [self._requested_values(configuration) for configuration in configurations]
-        changes = kinds.prepare_switching([_written_values(each) for each in wanted])
+        changes = kinds.prepare_switching([_written_values(values) for values in wanted])
         with self.transaction.apply_temporarily(*changes):
             yield SwitchedLevels(configurations, Switcher(changes), wanted)
 
@@ -104,7 +104,7 @@ def _written_values(wanted: Mapping[Setting, str]) -> dict[Setting, str]:
 @contextmanager
 def lock_places(targets: Sequence[Path], factors: Sequence[Factor]) -> Iterator[None]:
     """Lock these places and those of the factors; BusyError names another user of one."""
-    on = places.resolve_places(each for factor in factors for each in factor.on)
+    on = places.resolve_places(place for factor in factors for place in factor.on)
     names = [factor.name for factor in factors if factor.kind is FactorKind.SETTING]
     with places.lock_places((*targets, *on), map(catalog.get, names)):
         yield
@@ -112,12 +112,12 @@ def lock_places(targets: Sequence[Path], factors: Sequence[Factor]) -> Iterator[
 
 def read_back(wanted: Mapping[Setting, str]) -> dict[str, str]:
     """Read the current values by label; SettingError if one differs from the expected one."""
-    found = {setting: setting.read() for setting in wanted}
-    for setting, value in found.items():
+    values = {setting: setting.read() for setting in wanted}
+    for setting, value in values.items():
         if not setting.definition.matches(wanted[setting], value):
             remedy = "find out what changes it (TuneD, udev rules, another administrator)"
             raise setting_changed_error(setting.label, wanted[setting], value, remedy)
-    return {setting.label: value for setting, value in found.items()}
+    return {setting.label: value for setting, value in values.items()}
 
 
 def setting_changed_error(label: str, wanted: str, found: str, remedy: str) -> SettingError:

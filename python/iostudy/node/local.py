@@ -131,11 +131,11 @@ class LocalNode:
         for directory in self._service_dirs():
             WorkFolder.prepare(directory)
         insist = self._permission.unsafe_folders
-        own = self._driver.paths(self._folder, scratch)
-        others = () if self._folder in own else (self._folder,)
+        paths = self._driver.paths(self._folder, scratch)
+        others = () if self._folder in paths else (self._folder,)
         require_safe_directories((*others, *self._service_dirs()), insist=insist)
         self._account = account = require_safe_target(
-            (*own, *self._conditions.directories),
+            (*paths, *self._conditions.directories),
             insist=insist,
             may_be_foreign=self._target.may_be_foreign and self._conditions.service is None,
         )
@@ -168,7 +168,7 @@ class LocalNode:
             try:
                 self._begin(plot[0])
             except (SettingError, ClusterError) as error:
-                refused |= dict.fromkeys((each.label for each in plot), error)
+                refused |= dict.fromkeys((configuration.label for configuration in plot), error)
                 continue
             target = self._conditions.describe_target()
             where = ", ".join(filter(None, (target, plot[0].whole_plot)))
@@ -216,9 +216,9 @@ class LocalNode:
         """Return host, versions, and the target with the devices below it."""
         request, service = self._conditions.service, self._site.service
         named = [directory for directory in self._conditions.directories if directory.exists()]
-        own = self._target.compared.values() or [self._site.directory]
+        directories = self._target.compared.values() or [self._site.directory]
         return {
-            "host": dict(collect_inventory([*own, *self._site.disks.values(), *named])),
+            "host": dict(collect_inventory([*directories, *self._site.disks.values(), *named])),
             "versions": dict(read_versions()),
             "target": {
                 "description": self._conditions.describe_target(),
@@ -268,8 +268,8 @@ class LocalNode:
 
     def _traced_devices(self) -> tuple[BlockDevice, ...]:
         """The devices below the target with their partitions."""
-        own = target_devices.devices_with_queues(self._devices())
-        return tuple(devices.with_partitions(own))
+        queues = target_devices.devices_with_queues(self._devices())
+        return tuple(devices.with_partitions(queues))
 
     def _target_paths(self) -> tuple[Path, ...]:
         """The paths of the target, existing or to be made."""
@@ -281,11 +281,11 @@ class LocalNode:
 
     def _target_identities(self) -> list[str]:
         """Stable identities of the devices below the target, or of mounts without devices."""
-        found = (
+        groups = (
             target_devices.device_identities(path) or self._mount_identities(path)
             for path in self._target_paths()
         )
-        return list(dict.fromkeys(identity for each in found for identity in each))
+        return list(dict.fromkeys(identity for identities in groups for identity in identities))
 
     def _mount_identities(self, path: Path) -> list[str]:
         """Type and source of the mount of a directory that the study compares."""
@@ -298,17 +298,17 @@ class LocalNode:
         """Paths that identify the devices under test, also without a mounted file system."""
         scratch, volume = self._scratch, self._site.volume
         if volume is not None:
-            own = [volume.device.path]
+            paths = [volume.device.path]
         elif scratch is not None:
-            own = [disk.device.path for disk in scratch.disks]
+            paths = [disk.device.path for disk in scratch.disks]
         else:
-            own = [self._site.directory]
-        return (*own, *self._conditions.directories)
+            paths = [self._site.directory]
+        return (*paths, *self._conditions.directories)
 
     def _used_paths(self) -> tuple[Path, ...]:
         """Paths whose disks the study uses; data of modelled drives are in memory."""
-        own = () if self._scratch and self._scratch.in_memory else self._target_paths()
-        return (*own, *self._service_dirs())
+        paths = () if self._scratch and self._scratch.in_memory else self._target_paths()
+        return (*paths, *self._service_dirs())
 
     def _service_dirs(self) -> tuple[Path, ...]:
         """The directories outside the target of a service that the study starts."""
@@ -320,8 +320,8 @@ class LocalNode:
         varied = places.resolve_places(
             place for factor in self._conditions.factors for place in factor.on
         )
-        own = (*self._service_dirs(), *self._conditions.directories)
-        return tuple(dict.fromkeys((*varied, *map(str, own))))
+        directories = (*self._service_dirs(), *self._conditions.directories)
+        return tuple(dict.fromkeys((*varied, *map(str, directories))))
 
     @property
     def _is_remote(self) -> bool:

@@ -126,15 +126,15 @@ class LocalBlock:
     @property
     def place(self) -> Place:
         """The current place of the trials."""
-        own = self.site
+        site = self.site
         return Place(
-            own.directory,
+            site.directory,
             self.seed,
             self.callbacks.tick,
             self._client,
-            own.disks,
+            site.disks,
             self.target,
-            account=own.account,
+            account=site.account,
         )
 
     def __enter__(self) -> Self:
@@ -353,7 +353,7 @@ class LocalBlock:
 def _add_figures(telemetry: Telemetry, added: Mapping[str, Mapping[str, float]]) -> Telemetry:
     """The telemetry with further figures of its devices."""
     known = telemetry.summary.devices
-    devices = {**known, **{name: {**known.get(name, {}), **own} for name, own in added.items()}}
+    devices = {**known, **{name: {**known.get(name, {}), **new} for name, new in added.items()}}
     return replace(telemetry, summary=replace(telemetry.summary, devices=devices))
 
 

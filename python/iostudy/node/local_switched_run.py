@@ -37,7 +37,7 @@ class LocalSwitchedRun:
     ) -> None:
         self._number = 0
         self._configurations = levels.configurations
-        self._numbers = {own.label: number for number, own in enumerate(self._configurations)}
+        self._numbers = {c.label: number for number, c in enumerate(self._configurations)}
         self._levels = levels
         self._recorder = recorder
         self._devices = devices

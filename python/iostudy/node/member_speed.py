@@ -43,7 +43,7 @@ def measure_members(disks: Sequence[ScratchDisk]) -> list[dict[str, Any]]:
     TrialError if that fails; TargetError for another device in its place, or one with a signature.
     """
     rounds = [[_measure(disk, number) for disk in disks] for number in range(_ROUNDS)]
-    return [asdict(_best(own)) for own in zip(*rounds, strict=True)]
+    return [asdict(_best(times)) for times in zip(*rounds, strict=True)]
 
 
 def _best(measured: Sequence[MemberSpeed]) -> MemberSpeed:
@@ -97,5 +97,5 @@ def _seconds(prober: Prober, requests: Sequence[Request], depth: int) -> float:
     times = prober.run(requests, depth)
     if requests[0].operation == "write":
         times += prober.run([_FLUSH], 1)
-    span = max(each.end_ns for each in times) - min(each.start_ns for each in times)
+    span = max(time.end_ns for time in times) - min(time.start_ns for time in times)
     return max(1, span) / 1e9

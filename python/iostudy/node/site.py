@@ -220,7 +220,7 @@ class DiskWatch:
         """Return figures by device, and reasons why the trial does not count."""
         states = [find() for find in self.running]
         figures = {state.device: state.figures for state in states if state.figures}
-        return figures, tuple(f"{own.device}: {own.invalid}" for own in states if own.invalid)
+        return figures, tuple(f"{s.device}: {s.invalid}" for s in states if s.invalid)
 
 
 FindFaults = Callable[[], tuple[str, ...]]

@@ -29,8 +29,8 @@ def top_device_names(*places: Path) -> tuple[str, ...]:
     a loop device also reaches the disk of its file, and counts once.
     """
     tops = (stack.top_devices(place)[0] for place in places if _stack(place))
-    found = dict.fromkeys(device for top in tops for device in stack.devices_with_counters(top))
-    return tuple(device.name for device in found if not _is_stacked_on_any(device, found))
+    counting = dict.fromkeys(device for top in tops for device in stack.devices_with_counters(top))
+    return tuple(device.name for device in counting if not _is_stacked_on_any(device, counting))
 
 
 def _is_stacked_on_any(device: BlockDevice, others: Iterable[BlockDevice]) -> bool:
@@ -40,8 +40,8 @@ def _is_stacked_on_any(device: BlockDevice, others: Iterable[BlockDevice]) -> bo
 
 def stack_below(place: Path) -> dict[str, tuple[str, ...]]:
     """Return the devices directly below each device of the place that is built on others."""
-    found = {device.name: device.slaves for device in _stack(place)}
-    return {name: below for name, below in found.items() if below}
+    members = {device.name: device.slaves for device in _stack(place)}
+    return {name: below for name, below in members.items() if below}
 
 
 def device_titles(place: Path) -> dict[str, str]:

@@ -83,16 +83,16 @@ class ResyncWatch:
     def begin(cls, names: Sequence[str], root: Path = ROOT) -> ResyncWatch:
         """Read the state of all arrays now."""
         below = dict.fromkeys(device for name in names for device in stack.whole_stack(name, root))
-        found = ((device, read_array(device.name, root)) for device in below)
-        return cls({device: array for device, array in found if array is not None}, root)
+        arrays = ((device, read_array(device.name, root)) for device in below)
+        return cls({device: array for device, array in arrays if array is not None}, root)
 
     def end(self) -> tuple[Submitter, ...]:
         """Return the I/O of each member for a resync, check or rebuild since the start."""
         return tuple(
-            each
+            line
             for device, before in self.arrays.items()
             if (now := read_array(device.name, self.root)) is not None
-            for each in describe_sync_io(device, before, now, self.root)
+            for line in describe_sync_io(device, before, now, self.root)
         )
 
 
@@ -104,7 +104,7 @@ def describe_sync_io(
     Work that ended in between was done to its end. Work that began and ended in between is missed.
     """
     action = next(
-        (each.action for each in (before, now) if each.action and each.action.moves_data), None
+        (state.action for state in (before, now) if state.action and state.action.moves_data), None
     )
     if action is None:
         return

@@ -103,8 +103,8 @@ def _files(kept: Sequence[PersistedSetting], choice: PersistRequest) -> Iterator
             (handler,),
         )
     if attributes:
-        each = "{% for path, value in iostudy_attributes.items() %}\n"
-        loop = f"{each}w {{{{ path }}}} - - - - {{{{ value }}}}\n"
+        start = "{% for path, value in iostudy_attributes.items() %}\n"
+        loop = f"{start}w {{{{ path }}}} - - - - {{{{ value }}}}\n"
         argv = f"['systemd-tmpfiles', '--create', '{tmpfiles.FILE}']"
         handler = _single("Write the attributes", "iostudy_tmpfiles_result", argv)
         yield _File(

@@ -50,10 +50,10 @@ def read_text(path: Path, root: Path) -> str | None:
 def read_other_writers(root: Path, excluded: Path) -> tuple[Assignment, ...]:
     """Read what all other files set; UsageError if one is unreadable."""
     reader = Reader(root)
-    found = read_writers(reader)
+    writers = read_writers(reader)
     if reader.refused:
         raise _unreadable("; ".join(reader.refused))
-    return tuple(line for line in found if line.file != excluded)
+    return tuple(line for line in writers if line.file != excluded)
 
 
 def overrides(line: Assignment, file: Path, stage: Stage) -> bool:
@@ -95,7 +95,7 @@ def agrees(said: str, kept: str) -> bool:
     """Whether a line leaves the value to keep; TuneD has ``>N`` and alternatives ``a|b``."""
     if said.startswith(">") and said[1:].isdecimal() and kept.isdecimal():
         return int(kept) >= int(said[1:])
-    return kept.split() in [each.split() for each in said.split("|")]
+    return kept.split() in [part.split() for part in said.split("|")]
 
 
 def compare_with_existing(

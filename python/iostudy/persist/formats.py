@@ -76,8 +76,8 @@ class PluginFormat:
 @cache
 def list_plugin_formats() -> Mapping[str, PluginFormat]:
     """Return the formats of plugins by name."""
-    found = (plugin.formats.items() for plugin in registered())
-    return {name: plugins.load(ref) for formats in found for name, ref in formats}
+    groups = (plugin.formats.items() for plugin in registered())
+    return {name: plugins.load(ref) for formats in groups for name, ref in formats}
 
 
 @dataclass(frozen=True)
@@ -98,14 +98,20 @@ def _plan_udev(
 _FILES = (
     _Native(Format.UDEV, ("block",), _plan_udev),
     _Native(
-        Format.SYSCTL, ("sysctl",), lambda kept, own, root: sysctl.plan(kept, own.origin, root)
+        Format.SYSCTL,
+        ("sysctl",),
+        lambda kept, request, root: sysctl.plan(kept, request.origin, root),
     ),
     _Native(
         Format.SYSCTL,
         (ATTRIBUTE,),
-        lambda kept, own, root: tmpfiles.plan(kept, own.origin, root),
+        lambda kept, request, root: tmpfiles.plan(kept, request.origin, root),
     ),
-    _Native(Format.LIMITS, ("limit",), lambda kept, own, root: limits.plan(kept, own.origin, root)),
+    _Native(
+        Format.LIMITS,
+        ("limit",),
+        lambda kept, request, root: limits.plan(kept, request.origin, root),
+    ),
 )
 """Formats that write files of their own."""
 _FSTAB = _Native(Format.FSTAB, ("mount",), lambda kept, _, root: fstab.plan(kept, root))
@@ -157,7 +163,7 @@ def describe_kept(form: str) -> str:
 
 def plan(choice: PersistRequest, form: str | None, root: Path = ROOT) -> PersistencePlan:
     """Return all files that keep the choice in that format; None stands for each native one."""
-    undo = {**_UNDO, **{name: own.undo for name, own in list_plugin_formats().items()}}
+    undo = {**_UNDO, **{name: form.undo for name, form in list_plugin_formats().items()}}
     choice = replace(choice, provenance=(*choice.provenance, undo.get(form or "", _UNDO_INSTALLED)))
     planned = _plan_format(choice, form, root)
     files = tuple(add_provenance(file, choice.provenance) for file in planned.artifacts)
@@ -172,9 +178,9 @@ def _plan_format(choice: PersistRequest, form: str | None, root: Path) -> Persis
             return result + _profile(choice, root) + unsupported
         case Format.ANSIBLE:
             return result + _role(choice, root) + unsupported + _exclude_from_host(choice)
-        case str() if (own := list_plugin_formats().get(form)) and own.plan:
+        case str() if (plugin := list_plugin_formats().get(form)) and plugin.plan:
             kept = [setting for setting in choice.settings if _kind(setting) == form]
-            files = own.plan(kept, choice.origin, choice.provenance)
+            files = plugin.plan(kept, choice.origin, choice.provenance)
             return result + files + _exclude_other_formats(choice.settings, form) + unsupported
     natives = [native for native in _NATIVES if form in (None, native.form)]
     files = merge_plans(_plan_native(native, choice, root) for native in natives)
@@ -196,8 +202,8 @@ def _select_settings(native: _Native, choice: PersistRequest) -> list[PersistedS
 def _exclude_from_host(choice: PersistRequest) -> PersistencePlan:
     """Exclude settings of plugins' formats from a configuration of this host."""
     forms = {name: form for name, form in list_plugin_formats().items() if form.plan}
-    found = ((setting.text, forms.get(_kind(setting))) for setting in choice.settings)
-    excluded = (UnsupportedSetting(text, own.reason, own.remedy) for text, own in found if own)
+    pairs = ((setting.text, forms.get(_kind(setting))) for setting in choice.settings)
+    excluded = (UnsupportedSetting(text, f.reason, f.remedy) for text, f in pairs if f)
     return PersistencePlan(unsupported=tuple(excluded))
 
 
@@ -235,7 +241,7 @@ def _exclude_other_formats(kept: Iterable[PersistedSetting], form: str | None) -
 
 def _exclude_unsupported(kept: Iterable[PersistedSetting]) -> PersistencePlan:
     """Return the settings that no format supports."""
-    others = {name: (own.reason, own.remedy) for name, own in list_plugin_formats().items()}
+    others = {name: (form.reason, form.remedy) for name, form in list_plugin_formats().items()}
     reasons = _UNSUPPORTED_KINDS | others
     return PersistencePlan(
         unsupported=tuple(
@@ -249,15 +255,15 @@ def _exclude_unsupported(kept: Iterable[PersistedSetting]) -> PersistencePlan:
 def _find_form(setting: PersistedSetting) -> str | None:
     """Return the name of the format of a setting; None if nothing can hold it."""
     kind = _kind(setting)
-    own = list_plugin_formats().get(kind)
-    return kind if own and own.plan else _FORM.get(kind)
+    form = list_plugin_formats().get(kind)
+    return kind if form and form.plan else _FORM.get(kind)
 
 
 def _kind(setting: PersistedSetting) -> str:
     """Return the family of a plugin's setting, ATTRIBUTE, or the first part of the name."""
     if tmpfiles.find_path(setting.name):
         return ATTRIBUTE
-    families = (own for own in list_plugin_formats() if setting.name.startswith(f"{own}."))
+    families = (name for name in list_plugin_formats() if setting.name.startswith(f"{name}."))
     return next(families, setting.name.partition(".")[0])
 
 

@@ -72,10 +72,10 @@ def escape(text: str) -> str:
 
 def parse(text: str) -> tuple[FstabEntry, ...]:
     """The lines about file systems; what is not of their form is left out, as mount(8) does."""
-    found = ((n, _LINE.fullmatch(line)) for n, line in enumerate(text.split("\n")))
+    matches = ((n, _LINE.fullmatch(line)) for n, line in enumerate(text.split("\n")))
     return tuple(
         FstabEntry(n, unescape(match["point"]), unescape(match["options"] or ""))
-        for n, match in found
+        for n, match in matches
         if match
     )
 
@@ -106,8 +106,8 @@ class Edit:
     @property
     def wanted(self) -> tuple[str, ...]:
         """Return the options of the settings."""
-        each = (format_options(k.name, k.value) for k in self.settings)
-        return tuple(option for options in each for option in options)
+        lists = (format_options(k.name, k.value) for k in self.settings)
+        return tuple(option for options in lists for option in options)
 
     @property
     def only_at_mount(self) -> tuple[str, ...]:
@@ -123,11 +123,11 @@ def plan_edits(
     by_point: dict[Path | None, list[PersistedSetting]] = {}
     for setting in kept:
         by_point.setdefault(setting.mount_point, []).append(setting)
-    found, result = [], PersistencePlan()
+    edits, result = [], PersistencePlan()
     for point, settings in by_point.items():
-        own = _find_entries(point, entries, root)
-        if point is None or len(own) != 1:
-            result += _unlisted(point, settings, len(own), root)
+        matching = _find_entries(point, entries, root)
+        if point is None or len(matching) != 1:
+            result += _unlisted(point, settings, len(matching), root)
             continue
         wanted = {setting.name: setting.value for setting in settings}
         unit = _find_overriding(point, root)
@@ -136,9 +136,9 @@ def plan_edits(
             continue
         if unit:
             result += PersistencePlan(conflicts=_conflicts(settings, unit))
-        options = merge(own[0].options, wanted)
-        found.append(Edit(own[0], options, tuple(settings)))
-    return tuple(found), result
+        options = merge(matching[0].options, wanted)
+        edits.append(Edit(matching[0], options, tuple(settings)))
+    return tuple(edits), result
 
 
 def _already(settings: Iterable[PersistedSetting], where: object) -> PersistencePlan:
@@ -188,8 +188,8 @@ def _find_overriding(point: Path, root: Path) -> Assignment | None:
     prefixes = [name[: match.end()] + ".mount" for match in re.finditer("-", name)]
     files: dict[str, Path] = {}
     # The same name in the folder of a longer prefix counts.
-    for own in ("mount", *prefixes, name):
-        files |= {file.name: file for file in effective_files(root, f"{_UNITS}/{own}.d", ".conf")}
+    for stem in ("mount", *prefixes, name):
+        files |= {file.name: file for file in effective_files(root, f"{_UNITS}/{stem}.d", ".conf")}
     for file in (*(files[key] for key in sorted(files, reverse=True)), *((unit,) if unit else ())):
         if line := _read_options(file, root):
             return line
@@ -199,22 +199,22 @@ def _find_overriding(point: Path, root: Path) -> Assignment | None:
 
 def _read_options(file: Path, root: Path) -> Assignment | None:
     """Return the last line with options in the section of a mount."""
-    section, place, found = "", host_path(file, root), None
+    section, place, assignment = "", host_path(file, root), None
     text = dropins.read_text(place, root) or ""
     for line in content_lines(text, comments="#;", continued=True):
         if heading := _SECTION.fullmatch(line.text):
             section = heading["name"]
         elif section == "Mount" and (match := _OPTIONS.fullmatch(line.text)):
             options = match["options"]
-            found = Assignment(place, line.first, line.last, "Options", options, line.text)
-    return found
+            assignment = Assignment(place, line.first, line.last, "Options", options, line.text)
+    return assignment
 
 
 def plan(kept: Sequence[PersistedSetting], root: Path = ROOT) -> PersistencePlan:
     """The file with the options of every mount point that has a line in it."""
-    found, result = plan_edits(kept, root)
-    changing = [edit for edit in found if edit.options != edit.entry.options]
-    for edit in found:
+    edits, result = plan_edits(kept, root)
+    changing = [edit for edit in edits if edit.options != edit.entry.options]
+    for edit in edits:
         result += _already(() if edit in changing else edit.settings, FILE)
     before = after = dropins.read_text(FILE, root) or ""
     active: list[Activation] = []
@@ -295,9 +295,9 @@ def conflicting_options(option: str) -> str:
 def _replace_option(options: Iterable[str], option: str) -> list[str]:
     """Replace the first option of the same key, or append the option."""
     options = list(options)
-    own = [index for index, old in enumerate(options) if _key(old) == _key(option)]
-    place = own[0] if own else len(options)
-    rest = [old for index, old in enumerate(options) if index not in own]
+    indexes = [index for index, old in enumerate(options) if _key(old) == _key(option)]
+    place = indexes[0] if indexes else len(options)
+    rest = [old for index, old in enumerate(options) if index not in indexes]
     return [*rest[:place], option, *rest[place:]]
 
 

@@ -206,9 +206,9 @@ def _activate(artifact: Artifact, host: TargetHost) -> tuple[str, ...]:
 
 
 def _find_differences(expected: Iterable[Expected], host: TargetHost) -> list[str]:
-    found = {one: read_attribute(resolve_path(one.path, host.root)) for one in expected}
+    values = {one: read_attribute(resolve_path(one.path, host.root)) for one in expected}
     return [
-        f"{one.path} is {text}" for one, text in found.items() if not _is_set_to(text, one.value)
+        f"{one.path} is {text}" for one, text in values.items() if not _is_set_to(text, one.value)
     ]
 
 

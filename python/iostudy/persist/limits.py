@@ -171,12 +171,12 @@ def _value(item: str, value: str) -> str:
 def _find_existing(
     setting: PersistedSetting, others: Sequence[LimitsEntry]
 ) -> tuple[ExistingLine, ...]:
-    own, (item, type_) = line_of(setting).split()[-1], _item(setting)
+    value, (item, type_) = line_of(setting).split()[-1], _item(setting)
     return tuple(
         # In the setting's own unit where it is the same, so that the two can be compared.
-        ExistingLine(entry.line, setting.value if entry.value == own else entry.value, wins=False)
+        ExistingLine(entry.line, setting.value if entry.value == value else entry.value, wins=False)
         for entry in others
-        if entry.domain == _EVERYBODY and entry.concerns(item, type_, own)
+        if entry.domain == _EVERYBODY and entry.concerns(item, type_, value)
     )
 
 

@@ -27,9 +27,9 @@ def find_studied(
 ) -> tuple[PersistedSetting, ...]:
     """Return the places of the setting in the ledger; ``labels`` are those read back."""
     then = circumstances.get("host", {}).get("block_devices", {})
-    own = sorted(label for label in labels if label.partition("@")[0] == name)
+    names = sorted(label for label in labels if label.partition("@")[0] == name)
     now = _read_inventory()
-    return tuple(_build_setting(value, label, then, now) for label in own) or (
+    return tuple(_build_setting(value, label, then, now) for label in names) or (
         PersistedSetting(name, value),
     )
 
@@ -123,7 +123,7 @@ def read_committed_settings(directory: Path | None = None) -> tuple[CommittedSet
 
     RestoreError for a journal of another version, or one that has lost a line.
     """
-    found: dict[tuple[str, DeviceIdentity | None, Path | None], CommittedSetting] = {}
+    held: dict[tuple[str, DeviceIdentity | None, Path | None], CommittedSetting] = {}
     for path in reversed(journal_paths(directory or state_directory())):
         contents = read_journal(path)
         if contents.committed and contents.lost_lines:
@@ -134,8 +134,8 @@ def read_committed_settings(directory: Path | None = None) -> tuple[CommittedSet
                 remedy="`iostudy restore` undoes what the other lines hold; set all of it again",
             )
         if contents.committed:
-            found |= {(h.name, h.device, h.mount_point): h for h in _held(contents)}
-    return tuple(found.values())
+            held |= {(h.name, h.device, h.mount_point): h for h in _held(contents)}
+    return tuple(held.values())
 
 
 def _held(contents: JournalContents) -> Iterator[CommittedSetting]:

@@ -47,15 +47,15 @@ def _find_existing(
     A line for the key itself takes precedence over patterns, wherever they stand.
     """
     key = dotted(setting.attribute)
-    own, clearing = sysctl_path(key), COUNTERPARTS.get(key)
-    found = []
+    path, clearing = sysctl_path(key), COUNTERPARTS.get(key)
+    matching = []
     for line in others:
-        is_pattern = line.stage is Stage.SYSCTL and line.path != own
+        is_pattern = line.stage is Stage.SYSCTL and line.path != path
         wins = not is_pattern and dropins.overrides(line, FILE, Stage.SYSCTL)
-        if line.writes(own):
+        if line.writes(path):
             value = line.text if line.cancels else line.value
-            found.append((not is_pattern, ExistingLine(line, value, wins)))
+            matching.append((not is_pattern, ExistingLine(line, value, wins)))
         elif clearing and line.writes(sysctl_path(clearing)):
             wins = dropins.overrides(line, FILE, Stage.SYSCTL)
-            found.append((not is_pattern, ExistingLine(line, line.text, wins)))
-    return tuple(line for _, line in sorted(found, key=lambda pair: pair[0]))
+            matching.append((not is_pattern, ExistingLine(line, line.text, wins)))
+    return tuple(line for _, line in sorted(matching, key=lambda pair: pair[0]))

@@ -55,20 +55,20 @@ def plan(kept: Sequence[PersistedSetting], origin: str, root: Path = ROOT) -> Pe
 
 
 def _matching(pattern: str, root: Path) -> tuple[Path, ...]:
-    found = root.glob(pattern.removeprefix("/"))
-    return tuple(Path("/") / path.relative_to(root) for path in sorted(found))
+    paths = root.glob(pattern.removeprefix("/"))
+    return tuple(Path("/") / path.relative_to(root) for path in sorted(paths))
 
 
 def _find_existing(
     setting: PersistedSetting, others: Sequence[Assignment]
 ) -> tuple[ExistingLine, ...]:
     """Find other writers of all of the files, or of some of them with another value."""
-    own = find_path(setting.name)
+    path = find_path(setting.name)
     about = (
         line
         for line in others
-        if own == line.path
-        or matches_path(own, line.path)
-        or (line.writes(own) and not dropins.agrees(line.value, setting.value))
+        if path == line.path
+        or matches_path(path, line.path)
+        or (line.writes(path) and not dropins.agrees(line.value, setting.value))
     )
     return tuple(ExistingLine(line, line.value, line.stage >= Stage.TMPFILES) for line in about)

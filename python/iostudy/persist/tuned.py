@@ -137,10 +137,10 @@ def _regex(disk: InventoryDisk) -> str:
 
 def _included(path: Path, root: Path) -> str:
     """The active profiles; in the place of iostudy's own, those that it includes."""
-    found = re.search(r"^include=(.*)$", dropins.read_text(path, root) or "", re.MULTILINE)
-    own = found[1].split(",") if found else []
+    include = re.search(r"^include=(.*)$", dropins.read_text(path, root) or "", re.MULTILINE)
+    profiles = include[1].split(",") if include else []
     active = (dropins.read_text(_ACTIVE, root) or "").split()
-    names = (name for each in active for name in (own if each == PROFILE else [each]))
+    names = (name for profile in active for name in (profiles if profile == PROFILE else [profile]))
     return ",".join(name for name in dict.fromkeys(names) if name != PROFILE)
 
 

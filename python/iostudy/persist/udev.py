@@ -252,10 +252,10 @@ def build_rules(
         else:
             by_disk.setdefault(setting.disk, []).append(setting)
     present = tuple(present)
-    found = _merge_classes(
+    parts = _merge_classes(
         _part(disk, settings, match, present) for disk, settings in by_disk.items()
     )
-    return (*found, DiskRules((), unsupported=tuple(unplaced))) if unplaced else found
+    return (*parts, DiskRules((), unsupported=tuple(unplaced))) if unplaced else parts
 
 
 def _merge_classes(parts: Iterable[DiskRules]) -> tuple[DiskRules, ...]:
@@ -303,26 +303,26 @@ def plan(
     present: Iterable[InventoryDisk] = (),
 ) -> PersistencePlan:
     """Return the file and its conflicts with other rules."""
-    found = build_rules(kept, match, present)
+    rules = build_rules(kept, match, present)
     result = PersistencePlan(
-        unsupported=tuple(unkept for part in found for unkept in part.unsupported)
+        unsupported=tuple(unkept for part in rules for unkept in part.unsupported)
     )
-    written = tuple(setting for part in found for setting in part.settings)
+    written = tuple(setting for part in rules for setting in part.settings)
     if not written:
         return result
-    disks = tuple(dict.fromkeys(name for part in found if part.settings for name in part.here))
+    disks = tuple(dict.fromkeys(name for part in rules if part.settings for name in part.here))
     expected = tuple(
         Expected(Path("/sys/block", name, "queue", queue_attribute(setting)), setting.value)
-        for part in found
+        for part in rules
         for name in part.here
         for setting in part.settings
     )
     active = activations([f"/sys/class/block/{disk}" for disk in disks]) if disks else ()
-    file = dropins.build_artifact(FILE, format_rules(found, origin), root, active, expected)
-    notes = tuple(note for part in found if part.settings for note in _notes(part, match))
+    file = dropins.build_artifact(FILE, format_rules(rules, origin), root, active, expected)
+    notes = tuple(note for part in rules if part.settings for note in _notes(part, match))
     return (
         result
-        + _compare_with_writers(found, root)
+        + _compare_with_writers(rules, root)
         + PersistencePlan(artifacts=(file,), notes=notes, places=disks)
     )
 
@@ -389,22 +389,22 @@ def _names_here(
 
 
 def _find_obstacle(setting: PersistedSetting, disk: InventoryDisk, scheduler: str | None) -> str:
-    own = scheduler_of(setting)
-    if disk.zoned and (own or setting.name == SCHEDULER) and scheduler not in (None, _ZONED):
+    level = scheduler_of(setting)
+    if disk.zoned and (level or setting.name == SCHEDULER) and scheduler not in (None, _ZONED):
         return _ZONED_REASON
-    if own and scheduler not in (None, own):
-        return f"it is a tunable of {own}, and {scheduler} is kept"
+    if level and scheduler not in (None, level):
+        return f"it is a tunable of {level}, and {scheduler} is kept"
     if not _VALUE.fullmatch(setting.value):
         return "its value has a character that does not go into a rule"
     return ""
 
 
 def _rule(setting: PersistedSetting, scheduler: str | None, match: DiskMatch) -> UdevRule:
-    own = scheduler_of(setting)
-    active = f'ATTR{{queue/scheduler}}=="*[[]{own}]*", ' if own and not scheduler else ""
-    needs_order = own or setting.name == SCHEDULER
+    level = scheduler_of(setting)
+    active = f'ATTR{{queue/scheduler}}=="*[[]{level}]*", ' if level and not scheduler else ""
+    needs_order = level or setting.name == SCHEDULER
     # A class may have zoned disks on other hosts.
-    unzoned = needs_order and match is not DiskMatch.SERIAL and _ZONED not in (own, setting.value)
+    unzoned = needs_order and match is not DiskMatch.SERIAL and _ZONED not in (level, setting.value)
     spared = 'ATTR{queue/zoned}=="none", ' if unzoned else ""
     return UdevRule(spared + active, queue_attribute(setting), setting.value)
 

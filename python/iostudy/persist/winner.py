@@ -64,7 +64,7 @@ def select_settings(folder: Path, label: str | None, on: Sequence[str]) -> Persi
                 "a configuration that one may keep",
                 found=f"{label}, a bound: it shows what is possible, and is not for production",
                 where=f"the study {study.name}",
-                remedy=f"give one of: {'; '.join(own.label for own in study.choices())}",
+                remedy=f"give one of: {'; '.join(chosen.label for chosen in study.choices())}",
             )
         compared = compare_configurations(study, measured) if compares else ()
         configuration = find_configuration(study, label)
@@ -93,9 +93,11 @@ def _with_provenance(
     configuration: Configuration,
     compared: Sequence[ComparisonResult],
 ) -> PersistRequest:
-    own = [result for result in compared if result.configuration == configuration.label]
-    lines = describe_provenance(study, row, own)
-    return replace(choice, provenance=lines, proven=bool(own) and rule.meets_goal(study, own))
+    results = [result for result in compared if result.configuration == configuration.label]
+    lines = describe_provenance(study, row, results)
+    return replace(
+        choice, provenance=lines, proven=bool(results) and rule.meets_goal(study, results)
+    )
 
 
 def find_configuration(study: Study, label: str) -> Configuration:

@@ -179,8 +179,8 @@ class AttributeChange:
                 where=owner.name,
                 remedy="see dmesg for the reason, and start again",
             )
-        found = {name: owner.read(name) for name in _saved_attributes(owner, after)}
-        before = {name: value for name, value in found.items() if value is not None}
+        values = {name: owner.read(name) for name in _saved_attributes(owner, after)}
+        before = {name: value for name, value in values.items() if value is not None}
         for attribute in after.keys() - before.keys():
             if not _is_created_by(owner, attribute, before, after):
                 raise SettingError(
@@ -312,11 +312,11 @@ class AttributeChange:
             ) from error
 
     def _verify(self, attribute: str, value: str) -> None:
-        found = self.owner.read(attribute)
-        if not self._is_same(found, value):
+        actual = self.owner.read(attribute)
+        if not self._is_same(actual, value):
             raise SettingError(
                 f"to set {self._describe_attribute(attribute)} to {value}",
-                found=f"the actual value is {found}",
+                found=f"the actual value is {actual}",
                 where=self.owner.location(attribute),
                 remedy="choose a value that this kernel does not round or limit",
             )
@@ -332,15 +332,15 @@ class AttributeChange:
         for name in attributes:
             if is_being_written(Path(self.owner.location(name))):
                 continue  # since the write of another one; `undo` says so
-            found, original = self.owner.read(name), self.before[name]
-            if self._is_same(found, original):
+            actual, original = self.owner.read(name), self.before[name]
+            if self._is_same(actual, original):
                 continue
             try:
                 self.owner.write(name, original)
             except OSError as error:
                 trouble[name] = f"{self._refused_by} refused to restore it ({error.strerror})"
             else:
-                done.append(RestoredValue(self._describe_attribute(name), found, original))
+                done.append(RestoredValue(self._describe_attribute(name), actual, original))
         late = self._list_unfinished()
         lost = [
             name
@@ -361,13 +361,13 @@ class AttributeChange:
         affected by a write of another process are conflicts as well.
         """
         now = {name: self.owner.read(name) for name in self.before if name not in late}
-        own = self.written
+        written = self.written
         conflicts = {
             name
             for name, value in now.items()
-            if not any(self._is_same(value, v) for v in (self.before[name], *own.get(name, ())))
+            if not any(self._is_same(value, v) for v in (self.before[name], *written.get(name, ())))
         }
-        own_side_effects = self._affected_by(own.keys() - conflicts)
+        own_side_effects = self._affected_by(written.keys() - conflicts)
         conflicts -= own_side_effects
         return conflicts | self._affected_by(conflicts)
 

@@ -51,15 +51,20 @@ _declared: dict[str, SettingDefinition] = {}
 @cache
 def _families() -> tuple[SettingFamily, ...]:
     """Return the settings of plugins."""
-    return tuple(plugins.load(ref) for own in registered() for ref in own.settings.values())
+    return tuple(plugins.load(ref) for plugin in registered() for ref in plugin.settings.values())
 
 
 @cache
 def _documented() -> Mapping[str, SettingDefinition]:
     """Return the settings of the core and of plugins by name, those of one kind together."""
-    found = _CORE | {each.name: each for family in _families() for each in family.definitions}
-    kinds = list(dict.fromkeys(map(_kind, found)))
-    return {name: found[name] for name in sorted(found, key=lambda name: kinds.index(_kind(name)))}
+    definitions = _CORE | {
+        member.name: member for family in _families() for member in family.definitions
+    }
+    kinds = list(dict.fromkeys(map(_kind, definitions)))
+    return {
+        name: definitions[name]
+        for name in sorted(definitions, key=lambda name: kinds.index(_kind(name)))
+    }
 
 
 def _kind(name: str) -> str:
@@ -147,7 +152,7 @@ def get(name: str) -> SettingDefinition:
 
 def explain_unknown(name: str) -> str:
     """Return why a name of a plugin's family is no setting; empty if nothing is known of it."""
-    families = (own for own in _families() if own.prefix and name.startswith(own.prefix))
+    families = (f for f in _families() if f.prefix and name.startswith(f.prefix))
     if install := plugins.find_missing(name):
         return f"its plugin is not installed; {install}"
     return next((family.explain(name) for family in families), "")

@@ -26,15 +26,15 @@ class RestoredValue:
 def format_restored(values: Iterable[str | RestoredValue]) -> tuple[str, ...]:
     """Format all values in order; several steps of one value become one line."""
     lines: dict[str, str | RestoredValue] = {}
-    for each in values:
-        if isinstance(each, RestoredValue):
-            first = lines.get(each.what)
-            whole = (
-                replace(first, original=each.original) if isinstance(first, RestoredValue) else each
-            )
-            lines[each.what] = whole
+    for value in values:
+        if isinstance(value, RestoredValue):
+            match lines.get(value.what):
+                case RestoredValue() as first:
+                    lines[value.what] = replace(first, original=value.original)
+                case _:
+                    lines[value.what] = value
         else:
-            lines[each] = each
+            lines[value] = value
     return tuple(map(str, lines.values()))
 
 

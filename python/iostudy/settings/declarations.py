@@ -77,7 +77,7 @@ def _command(value: Any) -> tuple[str, ...]:
     program = PurePosixPath(command[0])
     if VALUE in command[0] or ("/" in command[0] and not program.is_absolute()):
         raise ValueError("name a program of PATH, or the whole path of one")
-    if program.name in _SHELLS and any(VALUE in each and each != VALUE for each in command[1:]):
+    if program.name in _SHELLS and any(VALUE in word and word != VALUE for word in command[1:]):
         raise ValueError(
             "give a shell the value as an argument, so that no text of it runs as a command: "
             "[sh, -c, 'echo \"$1\"', sh, '{}']"
@@ -89,7 +89,7 @@ def _equal_pairs(value: Any) -> tuple[tuple[str, str], ...]:
     """Return pairs of a text that is read and of its level."""
     if not isinstance(value, Mapping):
         raise ValueError("write levels with the texts that are read for them: {on: [enabled, 1]}")
-    return tuple((text, _text(level)) for level, own in value.items() for text in _list(own))
+    return tuple((text, _text(level)) for level, texts in value.items() for text in _list(texts))
 
 
 def _path(text: str) -> str:
@@ -190,9 +190,9 @@ class Declaration(BaseModel):
         given = [name for name, parts in forms.items() if any(part for part in parts)]
         if len(given) != 1 or not all(forms[given[0]]):
             raise ValueError(f"give one of: {'; '.join(forms)}")
-        if self.write and not any(VALUE in each for each in self.write):
+        if self.write and not any(VALUE in word for word in self.write):
             raise ValueError("write needs {} where the value belongs")
-        if self.read and any(VALUE in each for each in self.read):
+        if self.read and any(VALUE in word for word in self.read):
             raise ValueError("read gets no value: leave {} out")
         if self.file and self.place is not Place.HOST:
             raise ValueError("a text file belongs to the host: leave place out")
@@ -259,6 +259,6 @@ def read_shipped(path: Path) -> Mapping[str, SettingDefinition]:
     """Return the definitions of the file that comes with iostudy."""
     content = YAML(typ="safe", pure=True).load(path.read_text("utf-8"))
     return {
-        name: Declaration.model_validate(own).define(name, undocumented=False)
-        for name, own in content["settings"].items()
+        name: Declaration.model_validate(declaration).define(name, undocumented=False)
+        for name, declaration in content["settings"].items()
     }

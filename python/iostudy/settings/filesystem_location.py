@@ -49,7 +49,7 @@ class FilesystemLocation:
         OSError if no existing parent is readable.
         """
         real = folder.resolve()
-        existing = next(each for each in (real, *real.parents) if each.is_dir())
+        existing = next(parent for parent in (real, *real.parents) if parent.is_dir())
         mount = find_mount(existing)
         return cls(
             uuid=filesystem_uuid(existing),

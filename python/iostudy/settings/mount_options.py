@@ -66,7 +66,7 @@ def split_option(option: str) -> tuple[str, str]:
 
 def option_names(key: str) -> tuple[str, ...]:
     """Return the words that set the key: ``noatime``, ``relatime``, ``strictatime``, ``atime``."""
-    special = (option for option, (own, _) in _PAIRS.items() if own == key and "=" not in option)
+    special = (option for option, (name, _) in _PAIRS.items() if name == key and "=" not in option)
     return tuple(dict.fromkeys((*special, key, f"no{key}")))
 
 

@@ -24,7 +24,7 @@ def resolve_places(places: Iterable[str]) -> tuple[str, ...]:
 
     TargetError if the name has no members.
     """
-    return tuple(dict.fromkeys(each for place in places for each in _resolve(place)))
+    return tuple(dict.fromkeys(target for place in places for target in _resolve(place)))
 
 
 def _resolve(place: str) -> tuple[str, ...]:
@@ -56,10 +56,8 @@ def bind(name: str, places: Iterable[str]) -> tuple[Setting, ...]:
     Settings of the host need no place. KeyError for an unknown name, TargetError if a place does
     not exist or has no such setting.
     """
-    found = [
-        each for place in resolve_places(places) or (_ANYWHERE,) for each in kinds.bind(name, place)
-    ]
-    return tuple(dict.fromkeys(found))
+    bound = [s for place in resolve_places(places) or (_ANYWHERE,) for s in kinds.bind(name, place)]
+    return tuple(dict.fromkeys(bound))
 
 
 @contextmanager

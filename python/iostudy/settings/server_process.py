@@ -72,7 +72,7 @@ def kill(arguments: Sequence[str]) -> bool:
 
     The kernel then fails every request that is open. RestoreError if a process does not end.
     """
-    found = find(arguments)
+    pids = find(arguments)
     deadline = time.monotonic() + _PATIENCE_SECONDS
     while left := find(arguments):
         for pid in left:
@@ -88,7 +88,7 @@ def kill(arguments: Sequence[str]) -> bool:
             )
         time.sleep(_POLL_SECONDS)
     _reap()
-    return bool(found)
+    return bool(pids)
 
 
 def wait(arguments: Sequence[str]) -> int:

@@ -94,11 +94,11 @@ class SwitchedAttributes(AttributeChange):
 
     def require_state(self, expected: Mapping[str, str | None]) -> None:
         """SettingError if an attribute differs from the state after the first switch."""
-        for name, found in self.read_state().items():
-            if found != expected[name]:
+        for name, state in self.read_state().items():
+            if state != expected[name]:
                 raise SettingError(
                     f"{self._describe_attribute(name)} = {expected[name]} until the next switch",
-                    found=f"another process has changed it to {found}",
+                    found=f"another process has changed it to {state}",
                     where=self.owner.location(name),
                     remedy="find out what changes it (TuneD, udev rules, another administrator)",
                 )

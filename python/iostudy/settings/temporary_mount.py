@@ -60,8 +60,8 @@ class TemporaryMount(PrivateChange):
 
     def record(self) -> Record:
         """Return what finds the mount again."""
-        own = {"source": self.source, "type": self.type, "boot": self.boot}
-        return {"point": str(self.point), **own}
+        fields = {"source": self.source, "type": self.type, "boot": self.boot}
+        return {"point": str(self.point), **fields}
 
     def describe(self) -> str:
         """Describe source and mount point."""
@@ -76,19 +76,19 @@ class TemporaryMount(PrivateChange):
             commands.run_mount(*type_, "-o", options, self.source, str(self.point))
         except CommandError as error:
             raise self._failed(commands.format_complaint(error)) from error
-        found = find_mounts_at(self.point)
-        if not found:
+        there = find_mounts_at(self.point)
+        if not there:
             raise self._failed("mount(8) succeeded, but nothing is mounted there")
-        if not self._is_own(found[-1]):
-            mounted = f"{found[-1].filesystem} of {found[-1].source}"
-            unmount_all(self.point, self.source, lambda mount: mount == found[-1])
+        if not self._is_own(there[-1]):
+            mounted = f"{there[-1].filesystem} of {there[-1].source}"
+            unmount_all(self.point, self.source, lambda mount: mount == there[-1])
             raise self._failed(f"the kernel calls it {mounted}: write that type")
         self._require_protection()
 
     def _require_protection(self) -> None:
         """Unmount it again, with a TargetError, if a program of its type left a protection out."""
         mounts = (mount for mount in read_mounts() if mount.point.is_relative_to(self.point))
-        missing = {option for each in mounts for option in PROTECTION if option not in each.options}
+        missing = {o for mount in mounts for o in PROTECTION if o not in mount.options}
         if missing:
             unmount_all(self.point, self.source, self._is_own)
             raise self._failed(f"mount(8) succeeded, but without {','.join(sorted(missing))}")
@@ -101,18 +101,18 @@ class TemporaryMount(PrivateChange):
         if self.boot != boot_id():
             return ()
         was_there = unmount_all(self.point, self.source, self._is_own)
-        if found := find_mounts_at(self.point):
-            return self._leave(found[0], policy)
+        if mounted := find_mounts_at(self.point):
+            return self._leave(mounted[0], policy)
         return (f"{self.describe()}: unmounted",) if was_there else ()
 
     def _leave(self, mount: Mount, policy: ConflictPolicy) -> tuple[str, ...]:
         """Leave a mount that mount(8) may have made under another name before it was killed."""
-        found = f"{mount.filesystem} of {mount.source} is mounted there"
+        fault = f"{mount.filesystem} of {mount.source} is mounted there"
         if policy is ConflictPolicy.ACCEPT:
-            return (f"{self.describe()}: left there: {found}",)
+            return (f"{self.describe()}: left there: {fault}",)
         raise RestoreError(
             f"to unmount {self.source}",
-            found=found,
+            found=fault,
             where=str(self.point),
             remedy="unmount it if it is that of the study; `iostudy restore` tries again, and "
             "`iostudy restore --accept` leaves it mounted",

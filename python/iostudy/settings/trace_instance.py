@@ -155,8 +155,8 @@ class TraceInstance(PrivateChange):
                 return ()
             except OSError as error:
                 if error.errno != errno.EBUSY or time.monotonic() > deadline:
-                    found = error.strerror or str(error)
-                    raise self._not_removed(found, "see who reads in it") from error
+                    fault = error.strerror or str(error)
+                    raise self._not_removed(fault, "see who reads in it") from error
                 time.sleep(0.01)
             else:
                 return (f"{self.describe()}: removed",)
@@ -195,8 +195,8 @@ def usable_tracefs(purpose: TracePurpose = BLOCK_LATENCY) -> Path:
         raise _unavailable("tracefs is not mounted", remedy, purpose)
     lacking = find_missing_events(folder)
     if lacking:
-        found = f"no {', '.join(lacking)} in {folder}/events/block"
-        raise _unavailable(found, "boot a kernel with CONFIG_BLK_DEV_IO_TRACE", purpose)
+        fault = f"no {', '.join(lacking)} in {folder}/events/block"
+        raise _unavailable(fault, "boot a kernel with CONFIG_BLK_DEV_IO_TRACE", purpose)
     return folder
 
 

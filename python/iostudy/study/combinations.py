@@ -116,14 +116,14 @@ def combinations(factors: Sequence[Factor]) -> tuple[Combination, ...]:
 
     A factor is active where its condition is met, or where no other factor is about that.
     """
-    found: list[dict[str, Level]] = [{}]
+    chosen: list[dict[str, Level]] = [{}]
     for factor in sorted(factors, key=lambda f: f.condition is not None):
-        found = [more for levels in found for more in _expand(levels, factor, factors)]
+        chosen = [more for levels in chosen for more in _expand(levels, factor, factors)]
 
     def order(levels: Combination) -> list[int]:
         return [f.levels.index(levels[f.name]) if f.name in levels else 0 for f in factors]
 
-    return tuple(sorted(found, key=order))
+    return tuple(sorted(chosen, key=order))
 
 
 def count_combinations(factors: Sequence[Factor]) -> int:

@@ -26,7 +26,7 @@ MAX_CONFIGURATIONS = 1000
 _DURATION = "duration"
 
 _MOUNT_OPTIONS = {
-    each.name: each for each in mount.DEFINITIONS if isinstance(each, mount.MountSettingDefinition)
+    d.name: d for d in mount.DEFINITIONS if isinstance(d, mount.MountSettingDefinition)
 }
 
 
@@ -144,8 +144,8 @@ def _check_conditions(collector: ProblemCollector, path: KeyPath, study: Study) 
             collector.add((*path, factor.name), message, found=", ".join(factor.on))
         if governing.levels and not any(condition.holds(v.value) for v in governing.levels):
             message = f"it is only there while {condition}; add that level, or leave this out"
-            found = ", ".join(level.label for level in governing.levels)
-            collector.add((*path, factor.name), message, found=f"{governing.name}: {found}")
+            labels = ", ".join(level.label for level in governing.levels)
+            collector.add((*path, factor.name), message, found=f"{governing.name}: {labels}")
 
 
 def _refuse_two_forms(collector: ProblemCollector, path: KeyPath, study: Study) -> None:
@@ -223,14 +223,14 @@ def _check_mount_options(collector: ProblemCollector, path: KeyPath, study: Stud
 def _filesystem_types(study: Study) -> list[str]:
     varied = [factor for factor in study.factors if factor.name == FILESYSTEM_TYPE.name]
     levels = [level.value for factor in varied for level in factor.levels]
-    own = study.target.made_levels[FILESYSTEM_TYPE.name]
-    return [own if value == AS_FOUND else value for value in levels] or [own]
+    made = study.target.made_levels[FILESYSTEM_TYPE.name]
+    return [made if value == AS_FOUND else value for value in levels] or [made]
 
 
 def _check_directories(collector: ProblemCollector, path: KeyPath, study: Study) -> None:
     """A target with several directories has the factor that varies them, and no other has it."""
     directories, here = study.target.compared, (*path, DIRECTORY_FACTOR)
-    factor = next((each for each in study.factors if each.kind is FactorKind.DIRECTORY), None)
+    factor = next((f for f in study.factors if f.kind is FactorKind.DIRECTORY), None)
     if not directories:
         if factor is not None:
             message = "name what it compares: target: {directories: {local: /data, nfs: /mnt/nfs}}"
@@ -263,11 +263,11 @@ def _check_limit(collector: ProblemCollector, study: Study) -> None:
 
 def _check_durations(collector: ProblemCollector, study: Study, longest: float) -> None:
     """No workload has a longer duration than the limit of the load allows."""
-    own = (getattr(request.options, _DURATION, None) for request in study.workloads)
+    durations = (getattr(request.options, _DURATION, None) for request in study.workloads)
     options = (factor for factor in study.factors if factor.kind is FactorKind.WORKLOAD_OPTION)
     varied = (factor.levels for factor in options if factor.option == _DURATION)
     levels = (parse_seconds(level.value) for levels in varied for level in levels)
-    planned = max((*(each for each in own if each is not None), *levels), default=0.0)
+    planned = max((*(value for value in durations if value is not None), *levels), default=0.0)
     if planned > longest:
         message = f"a workload runs for {format_seconds(planned)}, longer than the limit"
         collector.add(("limit", _DURATION), message, found=format_seconds(longest))
@@ -278,8 +278,8 @@ def _check_layouts(collector: ProblemCollector, study: Study) -> None:
     levels = (configuration.settings for configuration in study.known().configurations())
     for conflict in dict.fromkeys(map(study.target.find_conflict, levels)):
         if conflict is not None:
-            key, message, found = conflict
-            collector.add(("target", *key), message, found=found)
+            key, message, value = conflict
+            collector.add(("target", *key), message, found=value)
 
 
 def _refuse_idle_options(collector: ProblemCollector, path: KeyPath, study: Study) -> None:

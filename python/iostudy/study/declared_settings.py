@@ -86,7 +86,7 @@ class _SettingsFile(OpenSection):
 def declare(declarations: Mapping[str, Declaration]) -> None:
     """Let the names be settings of this process."""
     catalog.declare(
-        {name: own.define(name, undocumented=True) for name, own in declarations.items()}
+        {name: text.define(name, undocumented=True) for name, text in declarations.items()}
     )
 
 
@@ -95,7 +95,7 @@ def declare_files() -> Mapping[str, Any]:
 
     StudyError for a file with problems, UnsafePathError for one that another user could change.
     """
-    found: dict[str, Any] = {}
+    declared: dict[str, Any] = {}
     for path in setting_files():
         content = source.read(source.decode(_read(path), str(path)), str(path))
         collector = ProblemCollector(content, str(path))
@@ -103,8 +103,8 @@ def declare_files() -> Mapping[str, Any]:
         collector.finish()
         assert file is not None  # `read` gives a mapping
         declare(file.settings)
-        found |= _plain(content.values[KEY])
-    return found
+        declared |= _plain(content.values[KEY])
+    return declared
 
 
 def setting_files() -> Iterator[Path]:
@@ -146,6 +146,8 @@ def _read(path: Path) -> bytes:
 
 def embed(text: str, content: Source, used: Iterable[str], declared: Mapping[str, Any]) -> str:
     """Return the text of a study with the declarations of files that it uses."""
-    own = content.values.get(KEY) or {}
-    missing = {name: declared[name] for name in used if name in declared and name not in own}
-    return source.write({**content.values, KEY: {**own, **missing}}) if missing else text
+    declarations = content.values.get(KEY) or {}
+    missing = {
+        name: declared[name] for name in used if name in declared and name not in declarations
+    }
+    return source.write({**content.values, KEY: {**declarations, **missing}}) if missing else text

@@ -46,8 +46,8 @@ def parse_factor(name: str, given: Any, models: Sequence[type[BaseModel]]) -> Fa
             raise ValueError("its levels are places themselves; leave on out")
         if levels == OFFERED:
             raise _nothing_offered(DIRECTORY_FACTOR)
-        found = _levels(levels, scalar_text)
-        return Factor(DIRECTORY_FACTOR, FactorKind.DIRECTORY, found, hard_to_change=True)
+        values = _levels(levels, scalar_text)
+        return Factor(DIRECTORY_FACTOR, FactorKind.DIRECTORY, values, hard_to_change=True)
     if name in _option_names():
         if on:
             raise ValueError("an option of the workloads has no place of its own; leave on out")
@@ -85,13 +85,13 @@ def canonical_value(name: str, text: str, models: Sequence[type[BaseModel]]) -> 
 
 def first_levels(given: Mapping[Any, Any]) -> dict[str, Any]:
     """The first level of every workload option among factors, as the study file has it."""
-    found = {}
+    by_name = {}
     for name, levels in given.items():
-        own = levels.get(_LEVELS, levels) if isinstance(levels, Mapping) else levels
-        values = list(own.values()) if isinstance(own, Mapping) else own
+        content = levels.get(_LEVELS, levels) if isinstance(levels, Mapping) else levels
+        values = list(content.values()) if isinstance(content, Mapping) else content
         if str(name).startswith(OPTION_PREFIX) and isinstance(values, list) and values:
-            found[str(name).removeprefix(OPTION_PREFIX)] = values[0]
-    return found
+            by_name[str(name).removeprefix(OPTION_PREFIX)] = values[0]
+    return by_name
 
 
 def _option_names() -> tuple[str, ...]:

@@ -95,8 +95,8 @@ def _refuse(event: Any) -> None:
     """RefusedError for an event that says more, or other, than what is written."""
     match event:
         case DocumentStartEvent(version=version) if version not in (None, _VERSION):
-            found = f"the directive %YAML {version[0]}.{version[1]}"
-            raise RefusedError(event, found, _VERSIONS)
+            fault = f"the directive %YAML {version[0]}.{version[1]}"
+            raise RefusedError(event, fault, _VERSIONS)
         case AliasEvent(anchor=anchor):
             raise RefusedError(event, f"the alias *{anchor}", _PLAIN)
         case NodeEvent(anchor=str(anchor)):
@@ -108,8 +108,8 @@ def _refuse(event: Any) -> None:
         case ScalarEvent(value=value) if character := _UNPRINTABLE.search(value):
             raise RefusedError(event, f"the character U+{ord(character[0]):04X}", _TEXT)
         case ScalarEvent(value=value, style=None) if _is_long_number(value):
-            found = f"a number of {len(value)} characters"
-            raise RefusedError(event, found, f"at most {MAX_DIGITS}; quote it if it is a text")
+            fault = f"a number of {len(value)} characters"
+            raise RefusedError(event, fault, f"at most {MAX_DIGITS}; quote it if it is a text")
         case _:
             pass
 

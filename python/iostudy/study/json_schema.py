@@ -80,7 +80,7 @@ def build_schema() -> Schema:
 def _option_definitions() -> dict[str, Schema]:
     """The options of every workload, and what these refer to."""
     options = {name: workloads.get(name).options for name in workloads.names()}
-    models = [(each, "validation") for each in {*options.values()}]
+    models = [(kind, "validation") for kind in {*options.values()}]
     refs, combined = models_json_schema(models)  # type: ignore[arg-type]
     definitions: dict[str, Schema] = _strip_for_editors(combined)["$defs"]
     for name, model in options.items():
@@ -111,7 +111,7 @@ _OWN_OPTIONS: Mapping[str, Schema] = {
 def _strip_for_editors(schema: Any, *, named: bool = False) -> Any:
     """The schema without what is no documentation; the keys of a ``named`` mapping are all kept."""
     if isinstance(schema, list):
-        return [_strip_for_editors(each) for each in schema]
+        return [_strip_for_editors(item) for item in schema]
     if not isinstance(schema, dict):
         return schema
     if CATALOG in schema:
@@ -186,8 +186,8 @@ def _written(choices: Iterable[str]) -> Iterator[Any]:
 def _option_level(fields: Iterable[Schema]) -> Schema:
     """A level is a single value of the option's kind, as one of the workloads takes it."""
     known = [{k: v for k, v in field.items() if k != _DESCRIPTION} for field in fields]
-    single = [each if each.get("type") != "object" else SCALAR for each in known]
-    kinds = [each for number, each in enumerate(single) if each not in single[:number]]
+    single = [schema if schema.get("type") != "object" else SCALAR for schema in known]
+    kinds = [schema for number, schema in enumerate(single) if schema not in single[:number]]
     return {_DESCRIPTION: next(iter(fields))[_DESCRIPTION], "anyOf": kinds}
 
 

@@ -110,8 +110,8 @@ def find_study(study: str) -> Path:
 def ready_file(name: str) -> Path:
     """The file of a ready-made study; for NAME-SIZE a path in the folder of NAME."""
     base, _, _ = name.rpartition("-")
-    found = _files()
-    return found.get(name) or found.get(base, FOLDER / name).with_name(f"{name}.yaml")
+    files = _files()
+    return files.get(name) or files.get(base, FOLDER / name).with_name(f"{name}.yaml")
 
 
 def _read_sizes(path: Path) -> tuple[str, ...]:
@@ -133,7 +133,7 @@ def _load_sized(path: Path) -> Study | None:
     try:
         return parse(text, where=where, name=name_study(path.stem))
     except StudyError as error:
-        raise StudyError(where, tuple(replace(own, line=0) for own in error.problems)) from error
+        raise StudyError(where, tuple(replace(p, line=0) for p in error.problems)) from error
 
 
 def _sized_text(path: Path) -> str | None:

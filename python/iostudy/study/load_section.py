@@ -50,9 +50,9 @@ def parse_load(
         return tuple(requests)
     _refuse_elsewhere(collector, values, str(name))
     return tuple(
-        each
+        point
         for request in requests
-        for each in (_curve(collector, path, request, levels) if request in having else (request,))
+        for point in (_curve(collector, path, request, levels) if request in having else (request,))
     )
 
 
@@ -84,14 +84,14 @@ def _curve(
     collector: ProblemCollector, path: KeyPath, request: WorkloadRequest, levels: Sequence[Any]
 ) -> tuple[WorkloadRequest, ...]:
     """The workload at each level that is right; what is wrong with the others is noted."""
-    found = [
+    points = [
         collector.attempt(
             (*path, index), lambda text: _apply_level(request, str(path[-1]), text), level
         )
         for index, level in enumerate(levels)
     ]
-    curve = tuple(each for each in found if each is not None)
-    loads = [each.load for each in curve if each.load is not None]
+    curve = tuple(point for point in points if point is not None)
+    loads = [point.load for point in curve if point.load is not None]
     for low, high in pairwise(loads):
         if high.level <= low.level:
             message = f"levels of load ascend; {low.text} comes before {high.text}"

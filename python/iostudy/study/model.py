@@ -240,17 +240,17 @@ class Study:
 
     def choices(self) -> tuple[Configuration, ...]:
         """Those of them that one may keep."""
-        return tuple(own for own in self._configurations if own.label not in self.bounds)
+        return tuple(c for c in self._configurations if c.label not in self.bounds)
 
     @cached_property
     def _configurations(self) -> tuple[Configuration, ...]:
         label = self.baseline_label
-        found = [
+        built = [
             build_configuration(name, c, self.factors)
             for name, c in self._labelled()
             if name not in self.left_out
         ]
-        return tuple(sorted(found, key=lambda c: c.label != label)) if label else tuple(found)
+        return tuple(sorted(built, key=lambda c: c.label != label)) if label else tuple(built)
 
     def combinations(self) -> dict[str, Combination]:
         """The levels of each configuration by its label, also of those left out."""
@@ -261,13 +261,13 @@ class Study:
         if runs is not None:
             return label_combinations(runs, self.factors)
         if self.chosen:
-            return ((each.label, active_levels(each, self.factors)) for each in self.chosen)
+            return ((c.label, active_levels(c, self.factors)) for c in self.chosen)
         return label_combinations(combinations(self.factors), self.factors)
 
     @property
     def service(self) -> str:
         """The service that its workloads need, such as a Hadoop cluster; "" for none."""
-        return next(filter(None, (catalog.get(own.name).service for own in self.workloads)), "")
+        return next(filter(None, (catalog.get(w.name).service for w in self.workloads)), "")
 
     @property
     def service_spec(self) -> ServiceSpec | None:
@@ -377,8 +377,8 @@ class Study:
             notes = tuple(f"{level} is left out: {why}" for level, why in _list_refused(refused))
             return replace(self, factors=factors, refused_levels=refused, notes=self.notes + notes)
         before, baseline = self.combinations(), self.combinations()[self.baseline.label]
-        chosen = tuple(own.replace(refused, baseline, self.factors) for own in self.chosen)
-        after = {own.label: active_levels(own, self.factors) for own in chosen}
+        chosen = tuple(c.replace(refused, baseline, self.factors) for c in self.chosen)
+        after = {c.label: active_levels(c, self.factors) for c in chosen}
         reduced = {
             label: "; ".join(
                 f"{level}: {why}"
@@ -390,7 +390,7 @@ class Study:
             if levels != after[label]
         }
         first = {
-            frozenset(after[own].items()): own for own in reversed(after) if own not in reduced
+            frozenset(after[text].items()): text for text in reversed(after) if text not in reduced
         }
         twins: dict[str, str] = {}
         for label, lacking in reduced.items():

@@ -35,10 +35,9 @@ def format_names(found: str, names: Sequence[str]) -> str:
 def _nearest(name: str, names: Iterable[str]) -> list[str]:
     """The most similar name, with others that are about as similar; at most three."""
     near = difflib.get_close_matches(name, names, cutoff=0.5)
-    similarity = [difflib.SequenceMatcher(None, each, name).ratio() for each in near]
-    return [
-        each for each, ratio in zip(near, similarity, strict=True) if ratio > similarity[0] - 0.1
-    ]
+    similarity = [difflib.SequenceMatcher(None, candidate, name).ratio() for candidate in near]
+    pairs = zip(near, similarity, strict=True)
+    return [text for text, ratio in pairs if ratio > similarity[0] - 0.1]
 
 
 def require_known(what: str, name: str, names: Iterable[str], *, where: str, see: str) -> str:

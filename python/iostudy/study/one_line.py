@@ -195,8 +195,8 @@ def _workload(line: OneLine) -> tuple[str, dict[str, Any], dict[str, Any]]:
         **_figures(line),
     }
     runs = [
-        text if line.shell else _resolved(own, line.directory)
-        for text, own in zip(line.commands or (shlex.join(line.command),), given, strict=True)
+        text if line.shell else _resolved(words, line.directory)
+        for text, words in zip(line.commands or (shlex.join(line.command),), given, strict=True)
     ]
     if not line.commands:
         return COMMAND.name, {"run": runs[0], **options}, {}
@@ -216,18 +216,18 @@ def _fio(line: OneLine, given: Sequence[Sequence[str]]) -> tuple[dict[str, Any],
                 f"{option} with fio, whose files iostudy makes and removes",
                 f"leave {option} out, or run fio in a script of your own",
             )
-    parsed = [fio_job.parse_command_line(own, line.directory) for own in given]
+    parsed = [fio_job.parse_command_line(words, line.directory) for words in given]
     options = _verdict_figures(line)
     if not line.commands:
-        own = {"override": dict(parsed[0].override)} if parsed[0].override else {}
-        return {"label": parsed[0].label, "job": _job(parsed[0].job), **own, **options}, {}
-    if any(own.override for own in parsed):
+        override = {"override": dict(parsed[0].override)} if parsed[0].override else {}
+        return {"label": parsed[0].label, "job": _job(parsed[0].job), **override, **options}, {}
+    if any(command.override for command in parsed):
         raise _usage(
             "fio commands that differ by their job files",
             "parameters after a job file",
             "write them into the files, or vary them: --vary workload.override=iodepth=1,iodepth=8",
         )
-    jobs = {label: _job(own.job) for label, own in zip(_labels(line.commands), parsed, strict=True)}
+    jobs = {label: _job(run.job) for label, run in zip(_labels(line.commands), parsed, strict=True)}
     return {"label": "fio", **options}, {_JOB: jobs}
 
 
@@ -248,7 +248,7 @@ def _figures(line: OneLine) -> dict[str, Any]:
             "write a study file, in which each has its own: --print shows one to begin with",
             "--figure",
         )
-    found = {
+    figures = {
         name: {
             **_extract(name, way),
             "unit": line.unit or _AS_PRINTED,
@@ -256,15 +256,15 @@ def _figures(line: OneLine) -> dict[str, Any]:
         }
         for name, way in ways.items()
     }
-    return {"figures": found} if found else {}
+    return {"figures": figures} if figures else {}
 
 
 def _named_figures(line: OneLine) -> dict[str, str]:
     """Return how the output has each figure, by name; ``""`` for a figure by its name alone."""
     texts = (
-        each
+        figure
         for text in line.figures
-        for each in ([text] if "=" in text else map(str.strip, text.split(",")))
+        for figure in ([text] if "=" in text else map(str.strip, text.split(",")))
     )
     return {name: way for name, _, way in (text.partition("=") for text in texts)}
 
@@ -321,8 +321,8 @@ def _resolved(arguments: Sequence[str], directory: Path) -> list[str]:
     Every run works in a folder of its own, in which relative paths would lead nowhere.
     """
     return [
-        str(directory / each) if _is_path(each) and (directory / each).is_file() else each
-        for each in arguments
+        str(directory / word) if _is_path(word) and (directory / word).is_file() else word
+        for word in arguments
     ]
 
 
@@ -332,12 +332,12 @@ def _is_path(argument: str) -> bool:
 
 def _split(text: str) -> list[str]:
     try:
-        found = shlex.split(text)
+        words = shlex.split(text)
     except ValueError as error:
         raise _usage("a command", f"{text}: {error}", "close its quotation marks") from error
-    if not found:
+    if not words:
         raise _usage("a command", "an empty text", "name a program")
-    return found
+    return words
 
 
 def _yaml(text: str, option: str) -> Any:

@@ -150,11 +150,11 @@ def _factors(
     workloads: tuple[WorkloadRequest, ...],
 ) -> tuple[Factor, ...]:
     models = [type(request.options) for request in workloads]
-    found = [
+    parsed = [
         collector.attempt((*path, name), partial(parse_factor, str(name), models=models), levels)
         for name, levels in section.items()
     ]
-    factors = tuple(factor for factor in found if factor is not None)
+    factors = tuple(factor for factor in parsed if factor is not None)
     for name in find_duplicates(factor.name for factor in factors):
         collector.add(path, "the factor occurs twice; give it once", found=name)
     return factors
@@ -203,8 +203,8 @@ def parse_named_configurations(
         collector.add(KEY_PATH, message, found=f"{', '.join(offered)}: offered")
         return ()
     by_name = {factor.name: factor for factor in factors}
-    found = [_chosen(collector, key, entry, by_name, named) for key, entry in section.items()]
-    chosen = tuple(each for each in found if each is not None)
+    entries = [_chosen(collector, key, entry, by_name, named) for key, entry in section.items()]
+    chosen = tuple(configuration for configuration in entries if configuration is not None)
     _refuse_same(collector, chosen, factors)
     return chosen
 
@@ -226,8 +226,8 @@ def _chosen(
     for name, level in entry.items():
         full = full_name(str(name))
         if full in factors:
-            found = collector.attempt((*path, name), partial(_level_of, factors[full]), level)
-            levels |= {} if found is None else {full: found}
+            value = collector.attempt((*path, name), partial(_level_of, factors[full]), level)
+            levels |= {} if value is None else {full: value}
         elif full not in named:
             collector.note((*path, name), UnknownNameError("factor", str(name), named), name)
     if label is None or len(levels) != len(entry):
@@ -259,14 +259,14 @@ def _has_idle(
 def _refuse_same(
     collector: ProblemCollector, chosen: Sequence[NamedConfiguration], factors: Sequence[Factor]
 ) -> None:
-    for label in find_duplicates(each.label for each in chosen):
+    for label in find_duplicates(configuration.label for configuration in chosen):
         collector.add(
             KEY_PATH, "the label occurs twice; give each configuration its own", found=label
         )
     first: dict[frozenset[tuple[str, str]], str] = {}
-    for each in chosen:
-        levels = active_levels(each, factors)
-        same = first.setdefault(frozenset((n, v.label) for n, v in levels.items()), each.label)
-        if same != each.label:
+    for configuration in chosen:
+        label, levels = configuration.label, active_levels(configuration, factors)
+        same = first.setdefault(frozenset((n, v.label) for n, v in levels.items()), label)
+        if same != label:
             message = f"the same levels as {same}; to compare a level with itself, label it twice"
-            collector.add((*KEY_PATH, each.label), message, found=each.label)
+            collector.add((*KEY_PATH, label), message, found=label)

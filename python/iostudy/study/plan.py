@@ -57,7 +57,7 @@ def make_plan(study: Study, seed: int) -> Plan:
     The blocks of a continued study begin with the planned ones.
     """
     draw = random.Random(seed)
-    plots = [[each.label for each in plot] for plot in whole_plots(study.configurations())]
+    plots = [[c.label for c in plot] for plot in whole_plots(study.configurations())]
     workloads = [workload.label for workload in study.workloads]
     blocks = [
         Block(index, workload, _order(draw, plots))

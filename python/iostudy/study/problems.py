@@ -136,7 +136,7 @@ class ProblemCollector:
 
     def add_missing(self, path: KeyPath, model: type[BaseModel], subpath: KeyPath) -> None:
         """Keep that a key is missing, at ``subpath`` below the section at ``path``."""
-        texts = (" ".join(each.split()) for each in _find(model, subpath, "description"))
+        texts = (" ".join(text.split()) for text in _find(model, subpath, "description"))
         described = next((f" ({text.rstrip('.')})" for text in texts), "")
         self.add((*path, *subpath), _WORDS["missing"] + described)
 
@@ -186,8 +186,8 @@ def _adapter(model: type[OpenSection], name: str) -> TypeAdapter[Any]:
 
 def _open_section_in(kind: Any) -> type[OpenSection] | None:
     """The open section in a type that is one, or one or None."""
-    kinds = (each for each in (kind, *get_args(kind)) if isinstance(each, type))
-    return next((each for each in kinds if issubclass(each, OpenSection)), None)
+    kinds = (member for member in (kind, *get_args(kind)) if isinstance(member, type))
+    return next((section for section in kinds if issubclass(section, OpenSection)), None)
 
 
 def _keys(model: type[BaseModel], subpath: KeyPath) -> tuple[str, ...]:
@@ -198,7 +198,7 @@ def _keys(model: type[BaseModel], subpath: KeyPath) -> tuple[str, ...]:
 def _find(model: type[BaseModel], subpath: KeyPath, keyword: str) -> Iterator[Any]:
     """What the model's JSON Schema has under a keyword for the values at a subpath."""
     whole = _schema(model)
-    return (each[keyword] for each in _schemas(whole, whole, subpath) if keyword in each)
+    return (schema[keyword] for schema in _schemas(whole, whole, subpath) if keyword in schema)
 
 
 @cache
@@ -220,8 +220,8 @@ def _schemas(
     others = here.get("anyOf", ())
     if "$ref" in here:
         others = (*others, whole["$defs"][here["$ref"].removeprefix("#/$defs/")])
-    for each in others:
-        yield from _schemas(whole, each, subpath)
+    for other in others:
+        yield from _schemas(whole, other, subpath)
 
 
 def format_reason(detail: ErrorDetails) -> str:

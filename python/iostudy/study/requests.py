@@ -34,10 +34,10 @@ def parse_requests(
     An entry is a name, or a name with a mapping of options. Among these, ``label`` distinguishes
     two requests of one workload, and ``figure`` names the figures that verdicts use.
     """
-    found = [
+    parsed = [
         _request(collector, ("workloads", i), entry, varied) for i, entry in enumerate(section)
     ]
-    requests = tuple(request for request in found if request is not None)
+    requests = tuple(request for request in parsed if request is not None)
     _refuse_same_labels(collector, requests)
     return requests
 
@@ -85,14 +85,14 @@ def build_request(
     UnknownNameError for a figure that it does not have with these options, and ValueError for one
     that is named twice.
     """
-    figures = {each.name: each for each in catalog.get(name).figures(options)}
+    figures = {entry.name: entry for entry in catalog.get(name).figures(options)}
     named = next(iter(figures)) if figure is None else figure
     chosen = list(map(str, named if isinstance(named, list) else [named]))
-    for unknown in (each for each in chosen if each not in figures):
+    for unknown in (text for text in chosen if text not in figures):
         raise UnknownNameError("figure", unknown, figures)
     if not chosen or find_duplicates(chosen):
         raise ValueError("name one figure, or several different ones, of which the first decides")
-    return WorkloadRequest(label or name, name, options, tuple(figures[each] for each in chosen))
+    return WorkloadRequest(label or name, name, options, tuple(figures[text] for text in chosen))
 
 
 def _needed(model: type[BaseModel], varied: Mapping[str, Any]) -> dict[str, Any]:
@@ -105,8 +105,8 @@ def _own_keys(options: Any) -> tuple[dict[str, Any], Any]:
     """What an entry says of itself rather than of the workload, and the workload's options."""
     if not isinstance(options, Mapping):
         return {}, options
-    own = {key: value for key, value in options.items() if key in _OWN_KEYS}
-    return own, {key: value for key, value in options.items() if key not in _OWN_KEYS}
+    common = {key: value for key, value in options.items() if key in _OWN_KEYS}
+    return common, {key: value for key, value in options.items() if key not in _OWN_KEYS}
 
 
 def _refuse_same_labels(collector: ProblemCollector, requests: tuple[WorkloadRequest, ...]) -> None:
@@ -173,8 +173,8 @@ def list_directories(
     requests: Sequence[WorkloadRequest], configurations: Sequence[Configuration]
 ) -> tuple[Path, ...]:
     """The directories that any trial of a round uses in addition to its target, each once."""
-    each = list_trials(requests, configurations)
-    return tuple(dict.fromkeys(path for _, workload in each for path in workload.directories()))
+    trials = list_trials(requests, configurations)
+    return tuple(dict.fromkeys(path for _, workload in trials for path in workload.directories()))
 
 
 def list_trials(
@@ -198,7 +198,7 @@ def find_unsynced_latencies(study: Study) -> Iterator[str]:
         name, named = request.figure.name, request.name_figures()
         if not name.startswith(_WITHOUT_SYNCS) or _SYNC_LATENCY in named:
             continue
-        if any(each.syncs_apart() for _, each in list_trials([request], study.configurations())):
+        if any(trial.syncs_apart() for _, trial in list_trials([request], study.configurations())):
             sync = f"{_SYNC_LATENCY}{name.rpartition('_')[2]}"
             yield (
                 f"{request.label}: {name} excludes the syncs, for which durable writes wait; name "
@@ -210,7 +210,7 @@ def space_bytes(
     requests: Sequence[WorkloadRequest], configurations: Sequence[Configuration]
 ) -> tuple[int, ...]:
     """The room that the files of each trial of a round take."""
-    return tuple(each.space_bytes() for _, each in list_trials(requests, configurations))
+    return tuple(workload.space_bytes() for _, workload in list_trials(requests, configurations))
 
 
 def check_workloads(
@@ -230,7 +230,7 @@ def find_unmet_needs(
     """An error for each workload that lacks what it needs on this machine and target."""
     for request in requests:
         checked: list[BaseModel] = []
-        for options in (apply_configuration(request, each) for each in configurations):
+        for options in (apply_configuration(request, c) for c in configurations):
             if options not in checked:
                 workload = catalog.get(request.name).make(options)
                 checked.append(options)

@@ -42,10 +42,10 @@ class Source:
         """How many steps of ``path`` the file has, and the line of the last one."""
         line, value = 1, self.values
         for count, step in enumerate(path):
-            found = _line_of(value, step)
-            if found is None:
+            next_line = _line_of(value, step)
+            if next_line is None:
                 return count, line
-            line, value = found, value[step]  # type: ignore[index]
+            line, value = next_line, value[step]  # type: ignore[index]
         return len(path), line
 
 
@@ -58,8 +58,8 @@ def decode(content: bytes, where: str) -> str:
         return content.decode("utf-8")
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
-        found = f"the byte 0x{content[error.start]:02X}"
-        problem = Problem(line, "", "it is not UTF-8 text", found)
+        fault = f"the byte 0x{content[error.start]:02X}"
+        problem = Problem(line, "", "it is not UTF-8 text", fault)
         raise StudyError(where, (problem,)) from error
 
 
@@ -75,8 +75,8 @@ def read(text: str, where: str) -> Source:
     except (YAMLError, RecursionError) as error:
         raise StudyError(where, (_problem(text, error),)) from error
     if not isinstance(values, CommentedMap):
-        found = "nothing" if values is None else f"a {_kind(values)}"
-        problem = Problem(1, "", "a study is a mapping of keys such as target and factors", found)
+        fault = "nothing" if values is None else f"a {_kind(values)}"
+        problem = Problem(1, "", "a study is a mapping of keys such as target and factors", fault)
         raise StudyError(where, (problem,))
     return Source(values)
 
@@ -128,8 +128,8 @@ def format_value(value: Any) -> str:
 
 def _problem(text: str, error: Exception) -> Problem:
     match error:
-        case RefusedError(found=found, allowed=allowed):
-            return Problem(_marked_line(error), "", "no study needs this", found, allowed)
+        case RefusedError(found=fault, allowed=allowed):
+            return Problem(_marked_line(error), "", "no study needs this", fault, allowed)
         case DuplicateKeyError():
             return Problem(_marked_line(error), "", "a key occurs twice", _words_of(error))
         case MarkedYAMLError():

@@ -127,7 +127,7 @@ def _choose_factor(
             "offered",
             "Every scheduler that the kernel offers; none is first.",
         )
-    options = (name for name, own in _OPTION_LEVELS.items() if _accepts(workload, name, own))
+    options = (name for name, flow in _OPTION_LEVELS.items() if _accepts(workload, name, flow))
     name = next(options, None)
     if name is not None:
         return (
@@ -155,6 +155,6 @@ def _further_factors(factor: str, host: StarterHost) -> Iterator[str]:
     if not factor.startswith("block."):
         return
     device = host.device
-    found = f"   # {device.read_ahead_kb} now" if device and device.read_ahead_kb else ""
-    yield f"  # block.read_ahead_kb: [128, 1024, 4096]{found}; matters for buffered reads"
+    now = f"   # {device.read_ahead_kb} now" if device and device.read_ahead_kb else ""
+    yield f"  # block.read_ahead_kb: [128, 1024, 4096]{now}; matters for buffered reads"
     yield "  # block.nr_requests: [64, 256]; with scheduler none at most the queue depth"

@@ -208,8 +208,8 @@ class CommandKey:
 @cache
 def plugin_keys() -> Mapping[str, DesignKey | ServiceKey | CommandKey]:
     """Return the keys of study files that plugins have."""
-    found = (plugin.sections.items() for plugin in registered())
-    return {name: plugins.load(ref) for sections in found for name, ref in sections}
+    groups = (plugin.sections.items() for plugin in registered())
+    return {name: plugins.load(ref) for sections in groups for name, ref in sections}
 
 
 def design_keys() -> Mapping[str, DesignKey]:
@@ -255,8 +255,8 @@ def study_file_type() -> type[StudyFile]:
 def _extend(
     model: type[SectionT], keys: Mapping[str, DesignKey | CommandKey], **fields: Any
 ) -> type[SectionT]:
-    own: dict[str, Any] = {
+    models: dict[str, Any] = {
         name: (key.annotation, Field(None, description=key.documentation))
         for name, key in keys.items()
     }
-    return create_model(model.__name__, __base__=model, __doc__=model.__doc__, **own, **fields)
+    return create_model(model.__name__, __base__=model, __doc__=model.__doc__, **models, **fields)

@@ -139,20 +139,20 @@ def find_foreign_submitters(
     both are left out. A process that calls sync(2) submits what others have written. On the
     ``private_devices``, which the study made, it therefore also needs an open file.
     """
-    found = Counter[tuple[str, int, str]]()
+    sizes = Counter[tuple[str, int, str]]()
     for device, thread, size in submitted:
         process = _read_process(proc, thread)
         if process is not None and _is_foreign(process, workload, proc):
-            found[device, process.pid, process.name] += size
-    if private := {device for device, _, _ in found}.intersection(private_devices):
+            sizes[device, process.pid, process.name] += size
+    if private := {device for device, _, _ in sizes}.intersection(private_devices):
         nodes = {Path("/dev", name) for name in private_devices}
-        own = {mount.id for mount in mounts() if mount.named_device in nodes}
-        users = {pid for _, pid, _ in found if _has_open_file(proc / str(pid), own, nodes)}
-        found = Counter(
-            {key: size for key, size in found.items() if key[0] not in private or key[1] in users}
+        ids = {mount.id for mount in mounts() if mount.named_device in nodes}
+        users = {pid for _, pid, _ in sizes if _has_open_file(proc / str(pid), ids, nodes)}
+        sizes = Counter(
+            {key: size for key, size in sizes.items() if key[0] not in private or key[1] in users}
         )
     return tuple(
-        Submitter(device, name, pid, size / KIB) for (device, pid, name), size in found.items()
+        Submitter(device, name, pid, size / KIB) for (device, pid, name), size in sizes.items()
     )
 
 
@@ -168,7 +168,7 @@ def _has_open_file(process: Path, mounts: Collection[int], nodes: Collection[Pat
 
 
 def _is_foreign(process: _Process, workload: Collection[int], proc: Path) -> bool:
-    ancestry = {each.pid for each in _ancestry(process, proc)}
+    ancestry = {ancestor.pid for ancestor in _ancestry(process, proc)}
     return _KTHREADD not in ancestry and ancestry.isdisjoint(workload)
 
 

@@ -40,14 +40,14 @@ def compute_covariates(summary: TelemetrySummary) -> dict[Covariate, float]:
     Sources: ``%steal`` of proc_stat(5); ``foreign_%cpu`` of all cores; `FOREIGN_FIGURE`, which
     `iostudy.execution.validity.foreign_io_share` computes when the trial ends.
     """
-    machine, found = summary.machine, dict[Covariate, float]()
+    machine, figures = summary.machine, dict[Covariate, float]()
     if "%steal" in machine:
-        found[Covariate.STEAL] = machine["%steal"] / 100
+        figures[Covariate.STEAL] = machine["%steal"] / 100
     if machine.keys() >= {"foreign_%cpu", "cores"}:
-        found[Covariate.FOREIGN_CPU] = machine["foreign_%cpu"] / 100 / machine["cores"]
+        figures[Covariate.FOREIGN_CPU] = machine["foreign_%cpu"] / 100 / machine["cores"]
     if FOREIGN_FIGURE in machine:
-        found[Covariate.FOREIGN_IO] = machine[FOREIGN_FIGURE] / 100
-    return found
+        figures[Covariate.FOREIGN_IO] = machine[FOREIGN_FIGURE] / 100
+    return figures
 
 
 WINDOW_COLUMNS = ("clock.", "cpu.", "foreign.")
@@ -67,17 +67,17 @@ def compute_window_covariates(
     clock = samples.group("clock").get("realtime_ns")
     if clock is None:
         return {}
-    found, times = dict[Covariate, Values](), clock / _NANOSECONDS
+    figures, times = dict[Covariate, Values](), clock / _NANOSECONDS
     states = samples.group("cpu")
     cores = sum(name.isdecimal() for name in samples.keyed("cpu"))
     if "steal" in states:
         total = _increments(times, np.sum(list(states.values()), axis=0), starts, ends)
         total[total <= 0] = np.nan
-        found[Covariate.STEAL] = _increments(times, states["steal"], starts, ends) / total
+        figures[Covariate.STEAL] = _increments(times, states["steal"], starts, ends) / total
     if (foreign := samples.group("foreign").get("cpu_us")) is not None and cores:
         microseconds = (ends - starts) * cores * _MICROSECONDS
-        found[Covariate.FOREIGN_CPU] = _increments(times, foreign, starts, ends) / microseconds
-    return found
+        figures[Covariate.FOREIGN_CPU] = _increments(times, foreign, starts, ends) / microseconds
+    return figures
 
 
 def _increments(times: Values, counter: Values, starts: Values, ends: Values) -> Values:
@@ -86,7 +86,7 @@ def _increments(times: Values, counter: Values, starts: Values, ends: Values) ->
     if not known.any():
         return np.full(len(starts), np.nan)
     at_starts, at_ends = (
-        np.interp(each, times[known], counter[known], left=np.nan, right=np.nan)
-        for each in (starts, ends)
+        np.interp(instants, times[known], counter[known], left=np.nan, right=np.nan)
+        for instants in (starts, ends)
     )
     return np.asarray(at_ends - at_starts)

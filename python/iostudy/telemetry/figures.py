@@ -34,8 +34,8 @@ def summarize_samples(samples: Samples, devices: Collection[str] | None = None) 
     figures, caps = compute_device_figures(samples, devices), compute_caps(samples)
     profiles = compute_rate_profiles(samples, figures)
     known = {
-        name: {**own, **profiles.get(name, {}), **caps.get(name, {})}
-        for name, own in figures.items()
+        name: {**values, **profiles.get(name, {}), **caps.get(name, {})}
+        for name, values in figures.items()
     }
     return TelemetrySummary(
         seconds=float(samples.seconds[-1]),

@@ -43,7 +43,7 @@ _OPERATIONS = (
 )
 
 COUNTERS = (
-    *(counter for each in _OPERATIONS for counter in each.counters),
+    *(counter for operation in _OPERATIONS for counter in operation.counters),
     *("flushes", "flush_ms", "io_ms", "weighted_io_ms"),
 )
 """The kernel's counters of a device that the figures use."""

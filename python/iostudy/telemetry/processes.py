@@ -75,19 +75,21 @@ def find_busiest_foreign(processes: Sequence[ProcessUsage]) -> tuple[ForeignProc
     The rank of a process is its better one in the two orders.
     """
     foreign = [process for process in processes if not process.of_workload]
-    moved = sorted(foreign, key=lambda own: own.read_bytes + own.written_bytes, reverse=True)
+    moved = sorted(
+        foreign, key=lambda process: process.read_bytes + process.written_bytes, reverse=True
+    )
     computed = sorted(foreign, key=lambda process: process.cpu_seconds, reverse=True)
-    places = {each: place for place, each in reversed(list(enumerate(computed)))}
+    places = {identity: place for place, identity in reversed(list(enumerate(computed)))}
     ranked = sorted(moved, key=lambda process: min(moved.index(process), places[process]))
     return tuple(
         ForeignProcess(
-            each.pid,
-            each.name,
-            each.cpu_seconds,
-            each.read_bytes / KIB,
-            each.written_bytes / KIB,
+            process.pid,
+            process.name,
+            process.cpu_seconds,
+            process.read_bytes / KIB,
+            process.written_bytes / KIB,
         )
-        for each in ranked[:_REPORTED_PROCESSES]
+        for process in ranked[:_REPORTED_PROCESSES]
     )
 
 
@@ -163,5 +165,5 @@ def compute_foreign_kb(
 
 def find_submitters(summary: TelemetrySummary, devices: Collection[str]) -> list[Submitter]:
     """Return the others that submitted I/O to the devices, the most first."""
-    found = (submitter for submitter in summary.submitters if submitter.device in devices)
-    return sorted(found, key=lambda submitter: submitter.kB, reverse=True)
+    chosen = (submitter for submitter in summary.submitters if submitter.device in devices)
+    return sorted(chosen, key=lambda submitter: submitter.kB, reverse=True)

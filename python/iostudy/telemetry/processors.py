@@ -22,14 +22,14 @@ _SHORTEST_WINDOW_SECONDS = 0.5
 
 def compute_processor_figures(samples: Samples) -> Figures:
     """Compute shares of CPU time, %core of the busiest processor, number of cores, and tasks."""
-    each = {name: own for name, own in samples.keyed("cpu").items() if name.isdecimal()}
+    cores = {name: values for name, values in samples.keyed("cpu").items() if name.isdecimal()}
     states = samples.group("cpu").items()
     figures = compute_cpu_shares(
         {name: sum_known(tick_increments(values)) for name, values in states}
     )
-    if each:
-        figures["cores"] = float(len(each))
-        figures["%core"] = compute_busiest_core(samples.seconds, list(each.values()))
+    if cores:
+        figures["cores"] = float(len(cores))
+        figures["%core"] = compute_busiest_core(samples.seconds, list(cores.values()))
     tasks = samples.group("tasks")
     figures |= {
         name: time_weighted_mean(values, samples.intervals) for name, values in tasks.items()
@@ -127,7 +127,7 @@ def compute_frequency_figures(samples: Samples) -> Figures:
     pairs = list(_readings(samples))
     if not pairs:
         return {}
-    khz, busy = (np.concatenate(each) for each in zip(*pairs, strict=True))
+    khz, busy = (np.concatenate(column) for column in zip(*pairs, strict=True))
     weights = busy if busy.sum() > 0 else np.ones_like(busy)
     return {"MHz": float(np.average(khz, weights=weights)) / _KHZ_PER_MHZ}
 

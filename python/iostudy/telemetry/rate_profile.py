@@ -91,13 +91,13 @@ def compute_rate_profiles(
     device completed hardly anything with requests under way, relative to its usual rate.
     """
     stolen, disks = _stolen(samples), samples.keyed("disk")
-    active = [name for name, own in devices.items() if own["kB_read"] + own["kB_wrtn"] > 0]
-    found = {}
+    active = [name for name, rates in devices.items() if rates["kB_read"] + rates["kB_wrtn"] > 0]
+    profiles = {}
     for name in active:
         series = _series(disks[name], samples.intervals, stolen)
         if series.seconds.sum() >= _MIN_WINDOWS * _WINDOW_SECONDS:
-            found[name] = dict(_profile(series))
-    return found
+            profiles[name] = dict(_profile(series))
+    return profiles
 
 
 def _series(disk: Mapping[str, Values], seconds: Values, stolen: Values) -> _Series:

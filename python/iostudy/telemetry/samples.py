@@ -82,7 +82,7 @@ class Samples:
 
     def keyed(self, group: str) -> Mapping[str, Mapping[str, Values]]:
         """Return the columns of each key of ``group``, by counter; none if not sampled."""
-        return {key: own for key, own in self._groups.get(group, {}).items() if key}
+        return {key: samples for key, samples in self._groups.get(group, {}).items() if key}
 
     def group(self, group: str) -> Mapping[str, Values]:
         """Return the columns of ``group`` without a key, by counter."""

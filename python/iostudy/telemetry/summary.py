@@ -61,7 +61,7 @@ class BlockRequests:
     def from_values(cls, values: Mapping[str, Any]) -> BlockRequests:
         """Build it from JSON values."""
         devices = {
-            device: {name: Requests.from_values(own) for name, own in operations.items()}
+            device: {name: Requests.from_values(counts) for name, counts in operations.items()}
             for device, operations in values["devices"].items()
         }
         return cls(**{**values, "devices": devices})

@@ -72,7 +72,7 @@ def build_timeline(samples: Samples, devices: Iterable[str]) -> Timeline | None:
     coarse = Samples(samples.seconds[places], kept)
     if len(coarse.intervals) < _FEWEST:
         return None
-    series = [own for own in _series(coarse, devices) if any(v is not None for v in own.values)]
+    series = [line for line in _series(coarse, devices) if any(v is not None for v in line.values)]
     seconds = tuple(round(float(at), 2) for at in coarse.seconds[1:])
     return Timeline(seconds=seconds, series=tuple(series))
 
@@ -88,7 +88,7 @@ def _series(samples: Samples, devices: Iterable[str]) -> Iterator[TimelineSeries
     cpu = samples.group("cpu")
     if set(_BUSY) <= cpu.keys():
         yield _series_in_percent("CPUs", "", _share(cpu, _BUSY))
-    cores = [_share(own, ("busy",)) for own in samples.keyed("cpu").values()]
+    cores = [_share(core, ("busy",)) for core in samples.keyed("cpu").values()]
     if cores:
         yield _series_in_percent("busiest core", "", np.fmax.reduce(cores))
     vm = samples.group("vm")

@@ -19,11 +19,11 @@ def average_rounds(rounds: Sequence[Measurement]) -> Measurement:
     result is empty.
     """
     return Measurement(
-        _means([each.figures for each in rounds]),
-        pool_latencies([each.latencies for each in rounds]),
-        _mean_parts([part for each in rounds for part in each.parts]),
-        tuple(dict.fromkeys(note for each in rounds for note in each.notes)),
-        tuple(dict.fromkeys(own for each in rounds for own in each.departures)),
+        _means([run.figures for run in rounds]),
+        pool_latencies([run.latencies for run in rounds]),
+        _mean_parts([part for run in rounds for part in run.parts]),
+        tuple(dict.fromkeys(note for run in rounds for note in run.notes)),
+        tuple(dict.fromkeys(departure for run in rounds for departure in run.departures)),
     )
 
 
@@ -34,25 +34,17 @@ def combine_workloads(measured: Mapping[str, Measurement]) -> Measurement:
     Parts get the label ``workload`` before their own.
     """
     return Measurement(
-        {
-            f"{label}.{name}": v
-            for label, each in measured.items()
-            for name, v in each.figures.items()
-        },
-        {
-            f"{label}.{name}": h
-            for label, each in measured.items()
-            for name, h in each.latencies.items()
-        },
-        tuple(_labelled(label, part) for label, each in measured.items() for part in each.parts),
-        tuple(f"{label}: {note}" for label, each in measured.items() for note in each.notes),
-        tuple(f"{label}: {own}" for label, each in measured.items() for own in each.departures),
+        _prefixed({label: run.figures for label, run in measured.items()}),
+        _prefixed({label: run.latencies for label, run in measured.items()}),
+        tuple(_labelled(label, part) for label, run in measured.items() for part in run.parts),
+        tuple(f"{label}: {note}" for label, run in measured.items() for note in run.notes),
+        tuple(f"{label}: {text}" for label, run in measured.items() for text in run.departures),
     )
 
 
 def _prefixed(measured: Mapping[str, Mapping[str, T]]) -> dict[str, T]:
     return {
-        f"{label}.{name}": value for label, own in measured.items() for name, value in own.items()
+        f"{label}.{name}": value for label, run in measured.items() for name, value in run.items()
     }
 
 
@@ -63,14 +55,14 @@ def _labelled(label: str, part: Part) -> Part:
 def _means(rounds: Sequence[Mapping[str, float]]) -> dict[str, float]:
     first, *others = rounds or [{}]
     common = [name for name in first if all(name in other for other in others)]
-    return {name: statistics.fmean(each[name] for each in rounds) for name in common}
+    return {name: statistics.fmean(figures[name] for figures in rounds) for name in common}
 
 
 def pool_latencies(rounds: Sequence[Mapping[str, Histogram]]) -> dict[str, Histogram]:
     """Return the pooled histograms of each operation."""
-    operations = dict.fromkeys(operation for each in rounds for operation in each)
+    operations = dict.fromkeys(operation for latencies in rounds for operation in latencies)
     return {
-        operation: pool_histograms(each.get(operation, ()) for each in rounds)
+        operation: pool_histograms(latencies.get(operation, ()) for latencies in rounds)
         for operation in operations
     }
 
@@ -80,6 +72,6 @@ def _mean_parts(parts: Sequence[Part]) -> tuple[Part, ...]:
     for part in parts:
         by_labels.setdefault(tuple(part.labels.items()), []).append(part)
     return tuple(
-        Part(dict(labels), _means([part.figures for part in found]))
-        for labels, found in by_labels.items()
+        Part(dict(labels), _means([part.figures for part in parts]))
+        for labels, parts in by_labels.items()
     )

@@ -23,7 +23,7 @@ _ALONE: Mapping[str, WorkloadDefinition] = {
 }
 # A mix is one folder on one target, and the jobs of Hadoop share a cluster anyway.
 _IN_A_MIX = {
-    name: each for name, each in _ALONE.items() if not (each.service or each.only_simulated)
+    name: alone for name, alone in _ALONE.items() if not (alone.service or alone.only_simulated)
 }
 _ALL = {**_ALONE, mix.NAME: mix.definition(_IN_A_MIX)}
 

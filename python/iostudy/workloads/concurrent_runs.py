@@ -80,7 +80,7 @@ def run_concurrently(
     with ThreadPoolExecutor(len(players), thread_name_prefix="mix") as pool:
         try:
             foremost = pool.submit(first.play, stop, repeat=False)
-            companions = [pool.submit(each.play, stop, repeat=repeat_others) for each in others]
+            companions = [pool.submit(other.play, stop, repeat=repeat_others) for other in others]
             futures = [foremost, *companions]
             completed = _attend(futures, [foremost] if repeat_others else futures, players, tick)
         finally:

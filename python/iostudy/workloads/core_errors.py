@@ -74,7 +74,9 @@ def _remedy(number: int, directory: Path) -> str:
     """
     if number == errno.ENOSPC:
         # The folder itself may be what could not be made.
-        found = os.statvfs(next(path for path in (directory, *directory.parents) if path.exists()))
-        if found.f_files and not found.f_favail:
+        filesystem = os.statvfs(
+            next(path for path in (directory, *directory.parents) if path.exists())
+        )
+        if filesystem.f_files and not filesystem.f_favail:
             return _NO_INODES
     return _REMEDIES.get(number, _DEFAULT_REMEDY)

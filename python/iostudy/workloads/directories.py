@@ -29,7 +29,7 @@ def absolute(path: Path) -> Path:
 def require_distinct(paths: tuple[Path, ...]) -> tuple[Path, ...]:
     """Return them; ValueError if two are the same directory."""
     # Also by way of a link or .. it is the same: what is in it would be in one folder.
-    if len({os.path.realpath(each) for each in paths}) < len(paths):
+    if len({os.path.realpath(path) for path in paths}) < len(paths):
         raise ValueError("a directory occurs twice; name each once")
     return paths
 
@@ -47,15 +47,15 @@ def refuse_unfit(directories: Iterable[Path], purpose: str) -> None:
     """
     for directory in directories:
         if not directory.is_dir():
-            found = "it is not a directory" if directory.exists() else "it does not exist"
+            fault = "it is not a directory" if directory.exists() else "it does not exist"
             remedy = "create it, or name another one"
         elif not os.access(directory, os.W_OK | os.X_OK, effective_ids=True):
-            found = "it cannot be written to"
+            fault = "it cannot be written to"
             remedy = "change its owner or mode, or name another one"
         else:
             continue
         raise TargetError(
-            f"a directory {purpose}", found=found, where=str(directory), remedy=remedy
+            f"a directory {purpose}", found=fault, where=str(directory), remedy=remedy
         )
 
 

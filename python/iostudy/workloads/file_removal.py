@@ -28,10 +28,10 @@ def remove(path: Path) -> None:
 def empty(directory: Path) -> None:
     """Remove all that is in a folder, if that is there; WorkloadError where that fails."""
     try:
-        found = list(directory.iterdir())
+        entries = list(directory.iterdir())
     except FileNotFoundError:
         return
     except OSError as error:
         raise io_error("to remove what a workload has made", error, directory) from error
-    for path in found:
+    for path in entries:
         remove(path)

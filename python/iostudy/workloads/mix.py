@@ -135,23 +135,23 @@ class MixMember:
 
         Of its own files only: the machine's whole cache belongs to the first member as well.
         """
-        own = self.place(place)
-        self.workload.reset(own)
+        member_place = self.place(place)
+        self.workload.reset(member_place)
         if self.workload.reads():
-            drop_folder(own.directory)
+            drop_folder(member_place.directory)
 
     def clean(self, place: Place) -> None:
         """Let it remove its files, then remove its folder."""
-        own = self.place(place)
-        if own.directory.exists():
+        member_place = self.place(place)
+        if member_place.directory.exists():
             try:
-                self.workload.clean(own)
+                self.workload.clean(member_place)
             finally:
-                remove(own.directory)
+                remove(member_place.directory)
 
     def moved(self, player: ConcurrentRun) -> float | None:
         """Return the bytes of all its rounds, including a stopped one; None if unknown."""
-        counts = [each.measured.figures.get(BYTES, math.nan) for each in player.rounds]
+        counts = [run.measured.figures.get(BYTES, math.nan) for run in player.rounds]
         if player.cut_off is not None:
             counts.append(player.cut_off if self.definition.ticks_bytes else math.nan)
         moved = math.fsum(counts)
@@ -197,8 +197,8 @@ class Mix(Workload):
 
     def places(self, place: Place) -> tuple[Path, ...]:
         """Return the places of all members, each once."""
-        found = (path for member in self.members for path in member.workload.places(place))
-        return tuple(dict.fromkeys(found))
+        paths = (path for member in self.members for path in member.workload.places(place))
+        return tuple(dict.fromkeys(paths))
 
     def check(self) -> None:
         """Check the requirements of all members."""
@@ -214,8 +214,8 @@ class Mix(Workload):
         """Mixes share their data when every member would."""
         return json.dumps(
             [
-                (each.label, each.definition.name, each.workload.preparation())
-                for each in self.members
+                (member.label, member.definition.name, member.workload.preparation())
+                for member in self.members
             ]
         )
 
@@ -254,15 +254,17 @@ class Mix(Workload):
         first, *others = players.values()
         until = first.rounds[0].ended if self.repeats else math.inf
         counted = {
-            label: [each.measured for each in player.rounds if each.ended <= until]
+            label: [run.measured for run in player.rounds if run.ended <= until]
             for label, player in players.items()
         }
         combined = combine_workloads(
             {label: average_rounds(rounds) for label, rounds in counted.items()}
         )
-        own = {OVERLAP: 100 * overlap_share(first, others)}
+        figures = {OVERLAP: 100 * overlap_share(first, others)}
         if self.repeats:
-            own |= {f"{m.label}.{ROUNDS}": float(len(counted[m.label])) for m in self.members[1:]}
+            figures |= {
+                f"{m.label}.{ROUNDS}": float(len(counted[m.label])) for m in self.members[1:]
+            }
         moved, notes = self._moved(players)
         notes += tuple(
             f"{label}: no round of it came to its end before the first workload did, so it has no "
@@ -271,7 +273,7 @@ class Mix(Workload):
             if not rounds
         )
         return replace(
-            combined, figures={**combined.figures, **own, **moved}, notes=combined.notes + notes
+            combined, figures={**combined.figures, **figures, **moved}, notes=combined.notes + notes
         )
 
     def _moved(
@@ -290,16 +292,16 @@ def _figures(
     definitions: Mapping[str, WorkloadDefinition], options: MixOptions
 ) -> tuple[Figure, ...]:
     first = next(iter(options.workloads))
-    found = [
+    figures = [
         _figure_of(label, figure, mean=options.repeats and label != first)
         for label, member in options.workloads.items()
         for figure in definitions[member.name].figures(member.options)
     ]
     if options.repeats:
-        found += [_rounds(label, first) for label in options.workloads if label != first]
+        figures += [_rounds(label, first) for label in options.workloads if label != first]
     overlap = f"share of the time of {first} during which all the others were at work"
     moved = "bytes that all moved, those of rounds that were stopped included"
-    return (*found, Figure(OVERLAP, "%", overlap, True), Figure(BYTES, "B", moved, True))
+    return (*figures, Figure(OVERLAP, "%", overlap, True), Figure(BYTES, "B", moved, True))
 
 
 def _part_figures(
@@ -335,7 +337,7 @@ def _make(definitions: Mapping[str, WorkloadDefinition], options: MixOptions) ->
 
 def _options_model(definitions: Iterable[WorkloadDefinition]) -> type[MixOptions]:
     """MixOptions that know the options of every workload, so that each error has its place."""
-    fields: dict[str, Any] = {each.name: (each.options | None, None) for each in definitions}
+    fields: dict[str, Any] = {kind.name: (kind.options | None, None) for kind in definitions}
     member = create_model("MixMember", __base__=Member, **fields)
     members = dict[Label, member]  # type: ignore[valid-type]
     described = Field(

@@ -117,13 +117,13 @@ def describe_allowed(field: FieldInfo) -> str:
 
 
 def _form(kind: Any, metadata: Sequence[Any] = ()) -> str:
-    for each in metadata:
-        if isinstance(each, BeforeValidator) and each.func in _PARSED:
-            return _PARSED[each.func]
+    for item in metadata:
+        if isinstance(item, BeforeValidator) and item.func in _PARSED:
+            return _PARSED[item.func]
     if kind in _KINDS:
         return _KINDS[kind] + _range(metadata)
     if isinstance(kind, type) and issubclass(kind, Enum):
-        return _either([str(each.value) for each in kind])
+        return _either([str(member.value) for member in kind])
     if isinstance(kind, type) and issubclass(kind, BaseModel):
         keys = ", ".join(kind.model_fields)
         return f"a mapping of {keys}" if len(kind.model_fields) <= _MOST_KEYS else "a mapping"
@@ -132,11 +132,11 @@ def _form(kind: Any, metadata: Sequence[Any] = ()) -> str:
 
 def _composed(origin: Any, inner: tuple[Any, ...]) -> str:
     if origin is Annotated:
-        return _form(inner[0], [every for each in inner[1:] for every in _single(each)])
+        return _form(inner[0], [every for part in inner[1:] for every in _single(part)])
     if origin is Literal:
-        return _either([str(each) for each in inner])
+        return _either([str(choice) for choice in inner])
     if origin in (Union, UnionType):
-        return _either([_form(each) for each in inner if each is not NoneType])
+        return _either([_form(part) for part in inner if part is not NoneType])
     if origin is dict:
         return f"a mapping, each value {_form(inner[1])}"
     if origin in (list, tuple):
@@ -157,10 +157,10 @@ def _either(choices: Sequence[str]) -> str:
 def _range(metadata: Sequence[Any]) -> str:
     """``, 1 to 4096`` or ``, more than 0``; empty where there is no limit."""
     limits = {
-        name: format(getattr(each, name), "d" if isinstance(getattr(each, name), int) else "g")
-        for each in metadata
+        name: format(getattr(item, name), "d" if isinstance(getattr(item, name), int) else "g")
+        for item in metadata
         for name in _LIMITS
-        if hasattr(each, name)
+        if hasattr(item, name)
     }
     if {"ge", "le"} <= limits.keys():
         return f", {limits['ge']} to {limits['le']}"

@@ -145,7 +145,7 @@ class Options(BaseModel):
     def _refuse_true_for_1(cls, value: Any, info: ValidationInfo) -> Any:
         """Refuse booleans for numbers, which pydantic would accept as 0 and 1."""
         field = cls.model_fields[str(info.field_name)]
-        parsed = any(isinstance(each, BeforeValidator) for each in field.metadata)
+        parsed = any(isinstance(item, BeforeValidator) for item in field.metadata)
         if isinstance(value, bool) and field.annotation in _NUMBERS and not parsed:
             raise ValueError(_NUMBERS[field.annotation])
         return value
@@ -154,8 +154,8 @@ class Options(BaseModel):
 def parse_text(given: Any) -> str:
     """A text or a number as the study file has it: 1.10 stays 1.10; ValueError for others."""
     if given is None or isinstance(given, list | tuple | Mapping):
-        found = "null" if given is None else "a list or a mapping"
-        raise ValueError(f"{found} is not a text; put the text in quotes")
+        kind = "null" if given is None else "a list or a mapping"
+        raise ValueError(f"{kind} is not a text; put the text in quotes")
     return str(given).lower() if isinstance(given, bool) else str(getattr(given, WRITTEN, given))
 
 

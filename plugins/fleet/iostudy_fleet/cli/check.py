@@ -58,10 +58,10 @@ def check(
     fewest = 1 if loaded is None else loaded.most_nodes or 1
     require_enough(fewest, chosen.number)
     with open_source(chosen, None, say) as source:
-        found = judge_nodes(source, loaded)
-    print_readiness(found)
-    require_ready(found)
-    require_enough(fewest, len(found))
+        judged = judge_nodes(source, loaded)
+    print_readiness(judged)
+    require_ready(judged)
+    require_enough(fewest, len(judged))
 
 
 def judge_nodes(source: NodeSource, study: Study | None) -> Sequence[Readiness]:
@@ -91,16 +91,17 @@ def find_ready(
     from iostudy_fleet.deployment.readiness import require_ready
     from iostudy_fleet.supervision.node_state import Phase
 
-    found = [own for own in judge_nodes(source, study) if record.needs(own.node)]
+    nodes = [readiness for readiness in judge_nodes(source, study) if record.needs(readiness.node)]
     fetched = record.list_in(Phase.FETCHED)
     unusable = [
-        own
-        for own in found
-        if resume and (own.facts is None or (own.node in fetched and own.problems))
+        readiness
+        for readiness in nodes
+        if resume
+        and (readiness.facts is None or (readiness.node in fetched and readiness.problems))
     ]
-    for own in unusable:
-        say(f"{own.node} is left out: {own.problems[0].found}")
-    chosen = tuple(own for own in found if own not in unusable)
+    for readiness in unusable:
+        say(f"{readiness.node} is left out: {readiness.problems[0].found}")
+    chosen = tuple(readiness for readiness in nodes if readiness not in unusable)
     require_ready(chosen)
     return chosen
 
@@ -116,17 +117,19 @@ def require_enough(fewest: int, found: int | None) -> None:
         )
 
 
-def print_readiness(found: Sequence[Readiness]) -> None:
+def print_readiness(nodes: Sequence[Readiness]) -> None:
     """A line for each node, then the warnings of its check."""
-    print_table(("node", "iostudy", "Python", "user", "state"), list(map(_format, found)))
-    for own in found:
-        for warning in own.warnings:
-            print_line(f"warning: {own.node}: {warning}")
+    print_table(("node", "iostudy", "Python", "user", "state"), list(map(_format, nodes)))
+    for readiness in nodes:
+        for warning in readiness.warnings:
+            print_line(f"warning: {readiness.node}: {warning}")
 
 
 def _format(readiness: Readiness) -> list[str]:
     state = (
-        "ready" if not readiness.problems else "; ".join(each.found for each in readiness.problems)
+        "ready"
+        if not readiness.problems
+        else "; ".join(problem.found for problem in readiness.problems)
     )
     if readiness.facts is None:
         return [readiness.node, "", "", "", state]

@@ -74,9 +74,9 @@ def _render_page(report: FleetReport, base: Path) -> str:
     from iostudy.report.render import html
     from iostudy_fleet.report.document import build_fleet_document
 
-    own = {node.node: Path(node.place) / FLEET_PAGE for node in report.nodes}
+    links = {node.node: Path(node.place) / FLEET_PAGE for node in report.nodes}
     pages = {
-        name: quote(os.path.relpath(page, base)) for name, page in own.items() if page.exists()
+        name: quote(os.path.relpath(page, base)) for name, page in links.items() if page.exists()
     }
     document = build_fleet_document(report, pages)
     return html.render_page(f"iostudy fleet · {report.name}", document)

@@ -160,7 +160,7 @@ def _run_each(
     if not ready:
         return record.clear_unrestored()
     make_output_folder(folder, insist=insist)
-    chosen = source.select([own.node for own in ready])
+    chosen = source.select([node.node for node in ready])
     with lock_output_folder(folder):
         record.require_unchanged(folder)
         try:
@@ -222,7 +222,7 @@ def _refuse_unpoolable(study: Study, *, yes: bool) -> None:
 def _say_change(states: States, changed: str) -> None:
     """A line for the node that has changed, and how many nodes are in each phase."""
     state = states[changed]
-    counts = Counter(own.phase.value for own in states.values())
+    counts = Counter(other.phase.value for other in states.values())
     summary = ", ".join(f"{count} {phase}" for phase, count in counts.items())
     detail = f": {state.detail}" if state.detail and not state.phase.is_active else ""
     say(f"{changed} is {state.phase.value}{detail}; {summary}")

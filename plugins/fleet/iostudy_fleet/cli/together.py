@@ -59,7 +59,7 @@ def run_together(
     """
     ready = find_ready(source, study, record, resume=resume)
     require_enough(fewest, len(ready))
-    root = all(own.facts is not None and own.facts.root for own in ready)
+    root = all(node.facts is not None and node.facts.root for node in ready)
     has_begun = resume and (folder / FILE_NAME).exists()
     session = prepare_session(study.without_continuation(), folder, root=root, resume=has_begun)
     final = session.final_comparisons()
@@ -69,7 +69,7 @@ def run_together(
             say(line)
         return
     make_output_folder(folder, insist=insist)
-    lost = _run_or_report(source.select([own.node for own in ready]), session, record, options)
+    lost = _run_or_report(source.select([node.node for node in ready]), session, record, options)
     if lost:
         raise _incomplete(lost, folder)
 

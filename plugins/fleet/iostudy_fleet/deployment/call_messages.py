@@ -65,12 +65,12 @@ class CallAnswer(BaseModel):
         """The value as the function returns it; ValueError if it is another."""
         _require_plain(self.value)
         try:
-            found: T = _value_adapter(call.func).validate_python(self.value)
+            value: T = _value_adapter(call.func).validate_python(self.value)
         except ValidationError as error:
             first = error.errors(include_url=False, include_input=False)[0]
             place = ".".join(map(str, first["loc"]))
             raise ValueError(f"{place}: {first['msg']}" if place else first["msg"]) from error
-        return found
+        return value
 
 
 def encode_request(number: int, call: partial[Any]) -> bytes:
@@ -109,9 +109,9 @@ def _require_plain(value: object) -> None:
     """ValueError for a value that is too deep, or has a number that is not finite."""
     level = [value]
     for _ in range(_MOST_DEPTH):
-        if any(isinstance(own, float) and not math.isfinite(own) for own in level):
+        if any(isinstance(item, float) and not math.isfinite(item) for item in level):
             raise ValueError("a number that is not finite")
-        level = [inner for own in level for inner in _list_inner(own)]
+        level = [inner for item in level for inner in _list_inner(item)]
         if not level:
             return
     raise ValueError(f"deeper than {_MOST_DEPTH} levels")

@@ -173,7 +173,9 @@ class FleetClient:
 
     def call_all(self, calls: Mapping[str, partial[T]], seconds: float) -> dict[str, T | NoAnswer]:
         """Call a function on each node; return the answers that come in time."""
-        questions = {node: partial(self._connections[node].ask, own) for node, own in calls.items()}
+        questions = {
+            node: partial(self._connections[node].ask, call) for node, call in calls.items()
+        }
         return self._ask_all(questions, seconds, at_once=len(questions))
 
     def call(self, node: str, call: partial[T], seconds: float) -> T:
@@ -200,7 +202,7 @@ class FleetClient:
         It ends early if a node does not answer: nobody needs the other clocks without that one.
         """
         end = time.monotonic() + seconds
-        found: dict[str, list[Exchange]] = {node: [] for node in nodes}
+        exchanges: dict[str, list[Exchange]] = {node: [] for node in nodes}
         due: list[str] = list(nodes)
         silent: dict[str, NoAnswer] = {}
         for _ in range(most):
@@ -209,15 +211,15 @@ class FleetClient:
                 for node in due
             }
             left = max(0.0, end - time.monotonic())
-            for node, own in self._ask_all(questions, left, at_once=_CLOCKS_AT_ONCE).items():
-                if isinstance(own, NoAnswer):
-                    silent[node] = own
+            for node, answer in self._ask_all(questions, left, at_once=_CLOCKS_AT_ONCE).items():
+                if isinstance(answer, NoAnswer):
+                    silent[node] = answer
                 else:
-                    found[node].append(own)
-            due = [node for node in due if not _is_precise(found[node])]
+                    exchanges[node].append(answer)
+            due = [node for node in due if not _is_precise(exchanges[node])]
             if silent or not due:
                 break
-        return {node: own or silent[node] for node, own in found.items()}
+        return {node: answer or silent[node] for node, answer in exchanges.items()}
 
     def _ask_all(
         self,
@@ -261,7 +263,7 @@ async def _collect(
 
 
 def _is_precise(exchanges: Collection[Exchange]) -> bool:
-    return any(own.round_trip <= _SHORT_TRIP_SECONDS for own in exchanges)
+    return any(exchange.round_trip <= _SHORT_TRIP_SECONDS for exchange in exchanges)
 
 
 @contextmanager

@@ -106,9 +106,11 @@ class HostVariables(BaseModel):
 
     def pick(self, *names: str) -> str | None:
         """The value of variables of one meaning; ValueError if they differ."""
-        given = {name: str(own) for name in names if (own := getattr(self, name)) is not None}
+        given = {
+            name: str(setting) for name in names if (setting := getattr(self, name)) is not None
+        }
         if len(set(given.values())) > 1:
-            raise ValueError(", ".join(f"{name}={own}" for name, own in given.items()))
+            raise ValueError(", ".join(f"{name}={value}" for name, value in given.items()))
         return next(iter(given.values()), None)
 
     def list_ssh_options(self) -> Iterator[str]:
@@ -177,8 +179,8 @@ def read_nodes(path: Path, limit: Sequence[str], *, python: str, sudo: bool) -> 
     where = str(path)
     chosen = inventory.select(limit or [_ALL], where)
     if not chosen or len(chosen) > MAX_HOSTS:
-        found = f"{len(chosen)} hosts" if chosen else "no host"
-        raise _bad_inventory(where, found, f"name 1 to {MAX_HOSTS} hosts, or another file")
+        fault = f"{len(chosen)} hosts" if chosen else "no host"
+        raise _bad_inventory(where, fault, f"name 1 to {MAX_HOSTS} hosts, or another file")
     nodes = [
         build_node(name, inventory.hosts[name], where, python=python, sudo=sudo) for name in chosen
     ]
@@ -190,26 +192,26 @@ def build_node(
 ) -> SshNode:
     """The node that the variables of a host describe."""
     try:
-        own = HostVariables.model_validate(variables)
-        host = own.pick("ansible_host", "ansible_ssh_host")
-        options = tuple(own.list_ssh_options())
+        fields = HostVariables.model_validate(variables)
+        host = fields.pick("ansible_host", "ansible_ssh_host")
+        options = tuple(fields.list_ssh_options())
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False)[0]
-        found = f"{name} with {first['loc'][0]}: {first['msg']}"
-        raise _bad_inventory(where, found, _REMEDY) from error
+        fault = f"{name} with {first['loc'][0]}: {first['msg']}"
+        raise _bad_inventory(where, fault, _REMEDY) from error
     except ValueError as error:
         raise _bad_inventory(where, f"{name} with {error}", _REMEDY) from error
-    become = sudo if own.ansible_become is None else own.ansible_become in _TRUE
-    if own.ansible_connection not in ("ssh", "smart"):
-        found = f"{name} with the connection {own.ansible_connection}"
-        raise _bad_inventory(where, found, "leave it out with --limit")
-    if become and (own.ansible_become_method, own.ansible_become_user) != ("sudo", "root"):
-        found = f"{name} with the become method {own.ansible_become_method} to the user "
-        raise _bad_inventory(where, f"{found}{own.ansible_become_user}", "use sudo to root")
+    become = sudo if fields.ansible_become is None else fields.ansible_become in _TRUE
+    if fields.ansible_connection not in ("ssh", "smart"):
+        fault = f"{name} with the connection {fields.ansible_connection}"
+        raise _bad_inventory(where, fault, "leave it out with --limit")
+    if become and (fields.ansible_become_method, fields.ansible_become_user) != ("sudo", "root"):
+        fault = f"{name} with the become method {fields.ansible_become_method} to the user "
+        raise _bad_inventory(where, f"{fault}{fields.ansible_become_user}", "use sudo to root")
     return SshNode(
         name=name,
         host=name if host is None else host,
-        python=own.iostudy_python or python,
+        python=fields.iostudy_python or python,
         sudo=become,
         options=options,
     )
@@ -240,8 +242,8 @@ def _require_end(path: Path) -> None:
     is_usual = path.is_dir() or path.is_file()
     is_of_kernel = str(path.resolve()).startswith(("/proc/", "/sys/"))
     if not is_descriptor(path) and (is_of_kernel or not is_usual):
-        found = "it is a FIFO, a device or a file of the kernel"
-        raise _bad_inventory(str(path), found, "name an inventory of Ansible")
+        fault = "it is a FIFO, a device or a file of the kernel"
+        raise _bad_inventory(str(path), fault, "name an inventory of Ansible")
 
 
 _INSTALL = "install ansible-core"
@@ -259,13 +261,13 @@ def parse_listing(text: str, where: str) -> Inventory:
         ) from error
     groups = listing.__pydantic_extra__
     members = list_members(
-        {name: own.hosts for name, own in groups.items()},
-        {name: own.children for name, own in groups.items()},
+        {name: group.hosts for name, group in groups.items()},
+        {name: group.children for name, group in groups.items()},
         where,
     )
     # A host without variables is in its group only.
     variables = listing.meta.hostvars
-    every = dict.fromkeys([*(host for own in members.values() for host in own), *variables])
+    every = dict.fromkeys([*(host for hosts in members.values() for host in hosts), *variables])
     return Inventory({host: variables.get(host, {}) for host in every}, members)
 
 
@@ -279,8 +281,8 @@ def _run_ansible(path: Path) -> str:
         env={**os.environ, **_FAIL_IF_UNPARSED},
     )
     if done.returncode:
-        found = done.stderr.strip() or f"{_PROGRAM} ended with {done.returncode}"
-        raise _bad_inventory(str(path), found, f"`{_PROGRAM} -i {path} --list` shows it")
+        fault = done.stderr.strip() or f"{_PROGRAM} ended with {done.returncode}"
+        raise _bad_inventory(str(path), fault, f"`{_PROGRAM} -i {path} --list` shows it")
     return done.stdout
 
 

@@ -61,13 +61,13 @@ class _Groups(dict[str, Group]):
         hosts, port = _split_port(pattern)
         names = list(expand_range(hosts, self._left))
         self._left -= len(names)
-        own = {"ansible_port": port} if port else {}
+        options = {"ansible_port": port} if port else {}
         for name in names:
-            group.hosts.setdefault(name, {}).update({**own, **self.keep(variables)})
+            group.hosts.setdefault(name, {}).update({**options, **self.keep(variables)})
 
     def keep(self, variables: Mapping[str, Any]) -> dict[str, Any]:
         """The variables that iostudy knows."""
-        return {str(key): own for key, own in variables.items() if key in self._names}
+        return {str(key): value for key, value in variables.items() if key in self._names}
 
 
 def parse_text(
@@ -89,24 +89,24 @@ def parse_text(
 
 def expand_range(pattern: str, most: int) -> Iterator[str]:
     """The names of ``node[01:20].site``; ValueError for no such range, or more than ``most``."""
-    ranges = [_list_texts(found) for found in _RANGE.finditer(pattern)]
+    ranges = [_list_texts(match) for match in _RANGE.finditer(pattern)]
     count = 1
-    for own in ranges:
-        count *= len(own)
+    for texts in ranges:
+        count *= len(texts)
     if count > most:
         raise ValueError(f"more than {MAX_HOSTS} hosts in all")
     if len(pattern) > _LONGEST_NAME:
         raise ValueError(f"a name of {len(pattern)} characters")
     pieces = _RANGE.split(pattern)[::4]
     names = [pieces[0]]
-    for own, piece in zip(ranges, pieces[1:], strict=True):
-        names = [f"{name}{text}{piece}" for name in names for text in own]
+    for texts, piece in zip(ranges, pieces[1:], strict=True):
+        names = [f"{name}{text}{piece}" for name in names for text in texts]
     yield from names
 
 
-def _list_texts(found: re.Match[str]) -> Sequence[str]:
+def _list_texts(match: re.Match[str]) -> Sequence[str]:
     """What a range stands for, at most one text more than a fleet has hosts."""
-    first, last, step = found[1], found[2], int((found[3] or "1")[:6])
+    first, last, step = match[1], match[2], int((match[3] or "1")[:6])
     if first.isdecimal() and last.isdecimal() and step and len(first + last) <= 2 * len("10000"):
         numbers = range(int(first), int(last) + 1, step)
         texts = [str(number).zfill(len(first)) for number in numbers[: MAX_HOSTS + 1]]
@@ -115,15 +115,15 @@ def _list_texts(found: re.Match[str]) -> Sequence[str]:
     else:
         texts = []
     if not texts:
-        raise ValueError(f"not a range: {found[0]}")
+        raise ValueError(f"not a range: {match[0]}")
     return texts
 
 
 def _split_port(pattern: str) -> tuple[str, str]:
     """The pattern without its port, as in ``node01:2222``, and the port."""
-    found = _PORT.fullmatch(pattern)
-    if found:
-        return found[1], found[2]
+    match = _PORT.fullmatch(pattern)
+    if match:
+        return match[1], match[2]
     if ":" in _RANGE.sub("", pattern):
         raise ValueError(f"neither HOST nor HOST:PORT: {pattern[:_LONGEST_NAME]}")
     return pattern, ""
@@ -186,9 +186,9 @@ def _parse_yaml(groups: _Groups, text: str, where: str) -> None:
         body = pending.pop(0)
         if not isinstance(body, Mapping):
             raise _unreadable(where, "no mapping of groups")
-        for name, own in body.items():
+        for name, group in body.items():
             try:
-                pending += _add_yaml_group(groups, str(name), own)
+                pending += _add_yaml_group(groups, str(name), group)
             except ValueError as error:
                 raise _unreadable(where, f"the group {name}: {error}") from error
 
@@ -217,23 +217,23 @@ def _require_mapping(value: object, what: str) -> Mapping[Any, Any]:
 
 def _resolve(groups: Mapping[str, Group], where: str) -> tuple[Hosts, dict[str, tuple[str, ...]]]:
     """Merge variables as Ansible does: deeper groups override, then the host's own."""
-    for own in groups.values():
-        for child in own.children:
+    for group in groups.values():
+        for child in group.children:
             if child not in groups:
                 raise _unreadable(where, f"the group {child} is not defined")
     members = list_members(
-        {name: tuple(own.hosts) for name, own in groups.items()},
-        {name: own.children for name, own in groups.items()},
+        {name: tuple(group.hosts) for name, group in groups.items()},
+        {name: group.children for name, group in groups.items()},
         where,
     )
     depths = _find_depths(groups, tuple(members))
-    hosts: Hosts = {host: {} for own in groups.values() for host in own.hosts}
+    hosts: Hosts = {host: {} for group in groups.values() for host in group.hosts}
     for name in sorted(groups, key=lambda name: (name != _ALL, depths[name], name)):
         if variables := groups[name].variables:
             for host in hosts if name == _ALL else members[name]:
                 hosts[host].update(variables)
-    for own in groups.values():
-        for host, variables in own.hosts.items():
+    for group in groups.values():
+        for host, variables in group.hosts.items():
             hosts[host].update(variables)
     return hosts, members
 
@@ -254,21 +254,21 @@ def list_members(
 
     UsageError for a group that contains itself.
     """
-    found: dict[str, tuple[str, ...]] = {}
+    resolved: dict[str, tuple[str, ...]] = {}
     left = _MOST_MEMBERSHIPS
     try:
         order = tuple(TopologicalSorter(children).static_order())
     except CycleError as error:
         raise _unreadable(where, f"the group {error.args[1][0]} contains itself") from error
     for name in order:
-        own = dict.fromkeys(hosts.get(name, ()))
+        members = dict.fromkeys(hosts.get(name, ()))
         for child in dict.fromkeys(children.get(name, ())):
-            left -= len(found[child])
+            left -= len(resolved[child])
             if left < 0:
                 raise _unreadable(where, f"groups with more than {_MOST_MEMBERSHIPS} hosts in all")
-            own |= dict.fromkeys(found[child])
-        found[name] = tuple(own)
-    return found
+            members |= dict.fromkeys(resolved[child])
+        resolved[name] = tuple(members)
+    return resolved
 
 
 def _unreadable(where: str, found: str) -> UsageError:

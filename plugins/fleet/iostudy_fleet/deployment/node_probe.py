@@ -31,8 +31,8 @@ def probe_nodes(
     call = f"import json\nprint(json.dumps(probe({study!r}, {text!r})))\n"
     source = f"{inspect.getsource(probe_module)}\n{call}".encode()
     with ThreadPoolExecutor(_AT_ONCE) as threads:
-        found = threads.map(partial(_probe, source=source), nodes)
-        return {node.name: own for node, own in zip(nodes, found, strict=True)}
+        answers = threads.map(partial(_probe, source=source), nodes)
+        return {node.name: facts for node, facts in zip(nodes, answers, strict=True)}
 
 
 def _probe(node: RemoteNode, source: bytes) -> NodeFacts | Readiness:
@@ -73,9 +73,9 @@ def _run(command: Sequence[str], source: bytes) -> tuple[int, str, str]:
 def _read_outputs(process: subprocess.Popen[bytes], end: float) -> tuple[bytes, bytes]:
     assert process.stdout is not None
     assert process.stderr is not None
-    found = {process.stdout: b"", process.stderr: b""}
+    outputs = {process.stdout: b"", process.stderr: b""}
     with selectors.DefaultSelector() as selector:
-        for pipe in found:
+        for pipe in outputs:
             selector.register(pipe, selectors.EVENT_READ, pipe)
         while selector.get_map():
             ready = selector.select(max(0.0, end - time.monotonic()))
@@ -85,7 +85,7 @@ def _read_outputs(process: subprocess.Popen[bytes], end: float) -> tuple[bytes, 
                 piece = os.read(key.fd, _MOST_BYTES)
                 if not piece:
                     selector.unregister(key.fileobj)
-                found[key.data] += piece
-                if len(found[key.data]) > _MOST_BYTES:
+                outputs[key.data] += piece
+                if len(outputs[key.data]) > _MOST_BYTES:
                     raise OverflowError(f"more than {_MOST_BYTES} bytes of output")
-    return found[process.stdout], found[process.stderr]
+    return outputs[process.stdout], outputs[process.stderr]

@@ -18,14 +18,14 @@ from typing import Any
 
 def probe(study: str, text: str) -> dict[str, Any]:
     """The facts as JSON values; without a ``text`` no study is checked."""
-    found = _find_version()
+    installed = _find_version()
     return {
         "host": socket.gethostname(),
         "python": platform.python_version(),
         "executable": sys.executable,
         "root": os.geteuid() == 0,
-        "version": found,
-        "check": _check(study, text) if text and found else None,
+        "version": installed,
+        "check": _check(study, text) if text and installed else None,
     }
 
 

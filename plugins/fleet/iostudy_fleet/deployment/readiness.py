@@ -82,7 +82,7 @@ def unreachable(node: str, found: str, remedy: str) -> Readiness:
 
 
 def judge(
-    found: Mapping[str, NodeFacts | Readiness],
+    answers: Mapping[str, NodeFacts | Readiness],
     version: str,
     install: Callable[[str, str], str],
     *,
@@ -94,29 +94,31 @@ def judge(
     node. ``needs_root``: the study has nothing to ask without root. If it has, one node of root
     makes root necessary on all.
     """
-    root = needs_root or any(isinstance(own, NodeFacts) and own.root for own in found.values())
+    root = needs_root or any(
+        isinstance(facts, NodeFacts) and facts.root for facts in answers.values()
+    )
     return tuple(
-        own
-        if isinstance(own, Readiness)
+        facts
+        if isinstance(facts, Readiness)
         else Readiness(
             node,
-            own,
+            facts,
             (
-                *_version_problems(own, version, install(node, f"iostudy[fleet]=={version}")),
-                *_user_problems(own, root=root),
-                *_check_problems(own),
+                *_version_problems(facts, version, install(node, f"iostudy[fleet]=={version}")),
+                *_user_problems(facts, root=root),
+                *_check_problems(facts),
             ),
         )
-        for node, own in found.items()
+        for node, facts in answers.items()
     )
 
 
-def require_ready(found: Sequence[Readiness]) -> None:
+def require_ready(nodes: Sequence[Readiness]) -> None:
     """UsageError with every problem of every node."""
     lines = [
-        f"{own.node}: {problem.found}; {problem.remedy}"
-        for own in found
-        for problem in own.problems
+        f"{readiness.node}: {problem.found}; {problem.remedy}"
+        for readiness in nodes
+        for problem in readiness.problems
     ]
     if lines:
         raise UsageError(

@@ -179,10 +179,10 @@ def _wait(
     while not select.select([process.stdout], [], [], _poll(begin, request.job.wait))[0]:
         if time.monotonic() - begin >= request.job.wait:
             raise request.refuse(f"the job waits, and Slurm's reason is {reason or 'unknown'}")
-        found = _find_reason(label)
-        if found not in ("", "None", reason):
-            say(f"Slurm's reason why the job waits: {found}")
-            reason = found
+        queue_reason = _find_reason(label)
+        if queue_reason not in ("", "None", reason):
+            say(f"Slurm's reason why the job waits: {queue_reason}")
+            reason = queue_reason
     line = process.stdout.readline().decode().split()
     if len(line) != 2:
         raise request.refuse(f"{_PROGRAM} ended with {process.wait()}: {_read_last_line(messages)}")

@@ -31,11 +31,13 @@ class NodeSource:
 
     def install_command(self, node: str, requirement: str) -> str:
         """The line that installs a requirement on a node."""
-        return next(own for own in self.nodes if own.name == node).install_command(requirement)
+        return next(
+            candidate for candidate in self.nodes if candidate.name == node
+        ).install_command(requirement)
 
     def select(self, names: Collection[str]) -> NodeSource:
         """The source with these nodes only."""
-        return replace(self, nodes=tuple(own for own in self.nodes if own.name in names))
+        return replace(self, nodes=tuple(node for node in self.nodes if node.name in names))
 
     def connect(self) -> AbstractContextManager[FleetClient]:
         """Connect to the nodes."""

@@ -151,7 +151,7 @@ class Controller:
 
         That results are here is recorded before their folder on the node is removed.
         """
-        for node in [node for node, own in self._transfers.items() if own.done()]:
+        for node in [node for node, transfer in self._transfers.items() if transfer.done()]:
             self._set(node, self._transfers.pop(node).result())
         for node, state in self._states.items():
             work = {Phase.FETCHING: self._fetch, Phase.FETCHED: self._remove}.get(state.phase)

@@ -30,7 +30,7 @@ def run_fleet(
         folders = options.name_folders(record, client.nodes)
         order = options.build_order(record)
         fetched = record.list_in(Phase.FETCHED)
-        keeper.begin({node: own for node, own in folders.items() if node not in fetched})
+        keeper.begin({node: folder for node, folder in folders.items() if node not in fetched})
         study = FleetStudy(order, folders, out)
         try:
             Controller(client, study, keeper.update, say).run(folders, fetched)
@@ -60,8 +60,8 @@ class _Keeper:
 
     def update(self, states: States, changed: str) -> None:
         """Record the new phase of a node."""
-        state, own = states[changed], self.record.nodes[changed]
-        new = own.model_copy(
+        state, recorded = states[changed], self.record.nodes[changed]
+        new = recorded.model_copy(
             update={
                 "phase": state.phase,
                 "detail": state.detail,

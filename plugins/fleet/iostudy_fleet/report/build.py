@@ -61,9 +61,11 @@ def build_fleet_report(sides: Sequence[RecordedStudy], missing: Sequence[str] = 
         for name, side in zip(names, sides, strict=True)
     )
     effects = pool_fleet(nodes)
-    reports = [_node(*each, effects) for each in zip(nodes, sides, strict=True)]
+    reports = [_node(*pair, effects) for pair in zip(nodes, sides, strict=True)]
     rule = fleet_rule(nodes)
-    comparisons = tuple(_comparison(own, reports, rule) for own in effects if not own.is_baseline)
+    comparisons = tuple(
+        _comparison(effect, reports, rule) for effect in effects if not effect.is_baseline
+    )
     return FleetReport(
         iostudy_version=version("iostudy"),
         question=sides[0].study.question,
@@ -75,8 +77,10 @@ def build_fleet_report(sides: Sequence[RecordedStudy], missing: Sequence[str] = 
         caveats=(*missing, *explain_caveats(reports, find_repeated_hosts(sides))),
         nodes=tuple(sorted(reports, key=_rank_oddity)),
         comparisons=comparisons,
-        baselines=tuple(_baseline(own) for own in effects if own.is_baseline),
-        classes=tuple(_class_report(own, each, rule) for own in effects for each in own.classes),
+        baselines=tuple(_baseline(effect) for effect in effects if effect.is_baseline),
+        classes=tuple(
+            _class_report(effect, group, rule) for effect in effects for group in effect.classes
+        ),
         study_text=sides[0].row.text,
     )
 
@@ -86,8 +90,8 @@ def _node(node: NodeStudy, side: RecordedStudy, effects: Sequence[FleetEffect]) 
     workloads, _ = build_workloads(side, compared, ())
     ended = (
         result.baseline or result.has_ended(side.study.decide.max_blocks)
-        for own in list_verdicts(workloads)
-        for result in own.results
+        for workload in list_verdicts(workloads)
+        for result in workload.results
     )
     return NodeReport(
         node=node.node,
@@ -98,12 +102,16 @@ def _node(node: NodeStudy, side: RecordedStudy, effects: Sequence[FleetEffect]) 
         odd=tuple(_odd_findings(node.node, effects)),
         workloads=tuple(
             NodeResult(
-                workload=entitle(own.workload, own.figure.name, is_guard=own.is_guard),
+                workload=entitle(
+                    workload.workload, workload.figure.name, is_guard=workload.is_guard
+                ),
                 results=tuple(
-                    each for each in own.results if each.configuration not in side.study.reduced
+                    result
+                    for result in workload.results
+                    if result.configuration not in side.study.reduced
                 ),
             )
-            for own in list_verdicts(workloads)
+            for workload in list_verdicts(workloads)
         ),
         left_out={
             **side.study.left_out,
@@ -114,7 +122,7 @@ def _node(node: NodeStudy, side: RecordedStudy, effects: Sequence[FleetEffect]) 
 
 def _rank_oddity(node: NodeReport) -> tuple[int, float]:
     """Most findings first, then the least likely."""
-    return -len(node.odd), min((own.p_value for own in node.odd), default=1.0)
+    return -len(node.odd), min((result.p_value for result in node.odd), default=1.0)
 
 
 def _odd_findings(node: str, effects: Sequence[FleetEffect]) -> Iterator[OddFinding]:
@@ -134,14 +142,14 @@ def _sign(effect: FleetEffect) -> int:
 
 
 def _comparison(effect: FleetEffect, nodes: Sequence[NodeReport], rule: Rule) -> FleetComparison:
-    own = (
+    verdicts = (
         result.verdict
         for node in nodes
         for workload in node.workloads
         for result in workload.results
         if (workload.workload, result.configuration) == (effect.title, effect.configuration)
     )
-    counts = Counter(verdict for verdict in own if verdict is not None)
+    counts = Counter(verdict for verdict in verdicts if verdict is not None)
     return FleetComparison(
         workload=effect.title,
         configuration=effect.configuration,
@@ -154,12 +162,12 @@ def _comparison(effect: FleetEffect, nodes: Sequence[NodeReport], rule: Rule) ->
     )
 
 
-def _difference(found: EstimatedDifference) -> FleetDifference:
+def _difference(difference: EstimatedDifference) -> FleetDifference:
     return FleetDifference(
-        change=finite(found.change),
-        interval=build_span(found.change_interval),
-        verdict=found.verdict,
-        by_margin=found.by_margin,
+        change=finite(difference.change),
+        interval=build_span(difference.change_interval),
+        verdict=difference.verdict,
+        by_margin=difference.by_margin,
     )
 
 
@@ -181,13 +189,13 @@ def _baseline(effect: FleetEffect) -> BaselineSpread:
     )
 
 
-def _class_report(effect: FleetEffect, found: ClassDifference, rule: Rule) -> ClassReport:
+def _class_report(effect: FleetEffect, difference: ClassDifference, rule: Rule) -> ClassReport:
     return ClassReport(
         workload=effect.title,
         configuration=effect.configuration,
-        traits=found.traits,
-        p_value=found.p_value,
-        classes=tuple(_class_member(effect, own, rule) for own in found.classes),
+        traits=difference.traits,
+        p_value=difference.p_value,
+        classes=tuple(_class_member(effect, group, rule) for group in difference.classes),
     )
 
 

@@ -32,14 +32,14 @@ _LEAST_CHANGE = 0.05
 def build_forest_chart(comparison: FleetComparison, report: FleetReport) -> Chart | None:
     """All nodes by their change, then mean and prediction; None without an interval."""
     key = (comparison.workload, comparison.configuration)
-    own = [
+    results = [
         result.model_copy(update={"configuration": node.node})
         for node in report.nodes
         for result in find_results(node, *key)
         if result.change is not None
     ]
     rows = [
-        *sorted(own, key=lambda result: result.change or 0.0),
+        *sorted(results, key=lambda result: result.change or 0.0),
         _pooled_row(MEAN, comparison.mean),
         _pooled_row(NEW_NODE, comparison.new_node),
     ]
@@ -126,7 +126,8 @@ def fleet_means(workload: str, report: FleetReport) -> dict[str, float]:
             if result.value is not None:
                 values.setdefault(result.configuration, []).append(result.value)
     return {
-        label: math.exp(math.fsum(map(math.log, own)) / len(own)) for label, own in values.items()
+        label: math.exp(math.fsum(map(math.log, ratios)) / len(ratios))
+        for label, ratios in values.items()
     }
 
 
@@ -136,8 +137,8 @@ def find_results(
     """Return the node's results on the workload, or the one of a configuration."""
     return [
         result
-        for own in node.workloads
-        if own.workload == workload
-        for result in own.results
+        for entry in node.workloads
+        if entry.workload == workload
+        for result in entry.results
         if configuration is None or result.configuration == configuration
     ]

@@ -110,17 +110,19 @@ def _p(p_value: float) -> str:
 
 def _comparisons(report: FleetReport) -> Section:
     margin = format_percent(report.margin)
-    rows = [row for own in report.comparisons for row in _change_rows(own)]
+    rows = [row for comparison in report.comparisons for row in _change_rows(comparison)]
     heads = ("workload", "configuration", "estimate", "change", "verdict")
     spread_heads = (*heads[:2], "nodes", "tau, % [95 %]", "I², %", "verdicts of nodes")
-    spread = [_spread_row(own) for own in report.comparisons]
+    spread = [_spread_row(comparison) for comparison in report.comparisons]
     return Section(
         name="comparisons",
         title=f"Changes against {report.baseline}",
         notes=(_COMPARISON_NOTE.format(margin=margin, risk=format_percent(report.risk)),),
         leading_tables=(TextTable("", heads, rows, names=3, words=2),),
         draw=lambda: list(
-            filter(None, (build_forest_chart(own, report) for own in report.comparisons))
+            filter(
+                None, (build_forest_chart(comparison, report) for comparison in report.comparisons)
+            )
         ),
         tables=(TextTable("Differences between nodes", spread_heads, spread, names=2, words=1),),
     )
@@ -163,21 +165,21 @@ def _heat_map(number: int, baseline: BaselineSpread, report: FleetReport) -> Sec
 
 
 def _figure(node: NodeReport, workload: str, label: str) -> str:
-    found = find_results(node, workload, label)
-    return format_figure(found[0].value) if found else UNKNOWN
+    results = find_results(node, workload, label)
+    return format_figure(results[0].value) if results else UNKNOWN
 
 
 def _baselines(report: FleetReport) -> Section:
     heads = ("workload", "figure", "mean of nodes", "nodes", "tau, % [95 %]", "I², %")
     rows = [
         (
-            own.workload,
-            own.figure.name,
-            f"{format_figure(own.value)} {own.figure.unit}",
-            str(own.nodes),
-            *_spread(own.heterogeneity),
+            baseline.workload,
+            baseline.figure.name,
+            f"{format_figure(baseline.value)} {baseline.figure.unit}",
+            str(baseline.nodes),
+            *_spread(baseline.heterogeneity),
         )
-        for own in report.baselines
+        for baseline in report.baselines
     ]
     return Section(
         name="baselines",
@@ -189,7 +191,7 @@ def _baselines(report: FleetReport) -> Section:
 
 def _classes(report: FleetReport) -> Section:
     heads = ("workload", "configuration", "class", "nodes", "change", "p")
-    rows = [row for own in report.classes for row in _class_rows(own)]
+    rows = [row for group in report.classes for row in _class_rows(group)]
     return Section(
         name="classes",
         title="Classes of nodes that differ",
@@ -199,13 +201,13 @@ def _classes(report: FleetReport) -> Section:
 
 
 def _class_rows(classes: ClassReport) -> Iterator[tuple[str, ...]]:
-    for each in classes.classes:
+    for group in classes.classes:
         yield (
             classes.workload,
             classes.configuration,
-            f"{', '.join(classes.traits)}: {each.label}",
-            str(len(each.nodes)),
-            format_change_interval(each.change, each.interval),
+            f"{', '.join(classes.traits)}: {group.label}",
+            str(len(group.nodes)),
+            format_change_interval(group.change, group.interval),
             _p(classes.p_value),
         )
 

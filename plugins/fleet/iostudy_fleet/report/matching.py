@@ -98,10 +98,10 @@ def _requested(side: RecordedStudy) -> Study:
 
 
 def _differences(first: Study, second: Study) -> list[str]:
-    found = [name for name in _COMPARED if getattr(first, name) != getattr(second, name)]
+    differing = [name for name in _COMPARED if getattr(first, name) != getattr(second, name)]
     if first.target.without_place() != second.target.without_place():
-        found.append("target")
-    return [name.replace("_", " ") for name in found]
+        differing.append("target")
+    return [name.replace("_", " ") for name in differing]
 
 
 def name_nodes(sides: Sequence[RecordedStudy]) -> tuple[str, ...]:

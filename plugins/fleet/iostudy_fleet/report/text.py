@@ -39,14 +39,15 @@ def _answer(comparisons: Sequence[FleetComparison], nodes: int, baseline: str) -
     if not comparisons:
         return f"No comparison: fewer than two of {nodes} nodes have finished a block."
     if len(comparisons) == 1:
-        (own,) = comparisons
+        (only,) = comparisons
         return (
-            f"On {own.nodes} nodes, {own.configuration} {_predicate(own.mean)} {baseline}: "
-            f"{format_change(own.mean)}; on one more node "
-            f"{format_change(own.new_node)}."
+            f"On {only.nodes} nodes, {only.configuration} {_predicate(only.mean)} {baseline}: "
+            f"{format_change(only.mean)}; on one more node "
+            f"{format_change(only.new_node)}."
         )
     counts = (
-        (sum(own.mean.verdict is verdict for own in comparisons), verdict) for verdict in Verdict
+        (sum(comparison.mean.verdict is verdict for comparison in comparisons), verdict)
+        for verdict in Verdict
     )
     verdicts = join_words([f"{count} {verdict}" for count, verdict in counts if count])
     return f"Of {len(comparisons)} comparisons on {nodes} nodes: {verdicts}."

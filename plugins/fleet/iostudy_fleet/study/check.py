@@ -16,17 +16,17 @@ _FIGURES = (AGGREGATE, EXEC_TIME)
 
 def require_together(study: Study) -> None:
     """UsageError for a study with trials that have no meaning on several nodes at once."""
-    for found, remedy in list_joint_obstacles(study):
+    for obstacle, remedy in list_joint_obstacles(study):
         raise UsageError(
-            "a study that nodes can run together", found=found, where=study.name, remedy=remedy
+            "a study that nodes can run together", found=obstacle, where=study.name, remedy=remedy
         )
 
 
 def check_load(collector: ProblemCollector, path: KeyPath, study: Study) -> None:
     """Add a problem for each obstacle of a load that is a number of nodes."""
     if study.most_nodes is not None:
-        for found, remedy in list_joint_obstacles(study):
-            message = f"several nodes cannot run a study with {found}; {remedy}"
+        for obstacle, remedy in list_joint_obstacles(study):
+            message = f"several nodes cannot run a study with {obstacle}; {remedy}"
             collector.add((*KEY_PATH, NODES), message)
 
 
@@ -52,7 +52,7 @@ def list_joint_obstacles(study: Study) -> Iterator[tuple[str, str]]:
         yield "block_latency", "leave it out: block requests are those of one host"
     if study.validity.foreign_io is not None:
         yield "a limit of foreign_io", "leave it out: every node's I/O is foreign to the others"
-    figures = ((each.name, w.listed_as) for w in study.workloads for each in w.figures)
+    figures = ((entry.name, w.listed_as) for w in study.workloads for entry in w.figures)
     for figure, label in dict.fromkeys(figures):
         if figure not in _FIGURES:
             yield (

@@ -88,8 +88,8 @@ class NodeState:
     @property
     def may_rejoin(self) -> bool:
         """Whether the study was stopped before its end, and may continue."""
-        own = self.ending
-        return own is not None and own.may_begin_again and own.exit_code not in _COMPLETE
+        ending = self.ending
+        return ending is not None and ending.may_begin_again and ending.exit_code not in _COMPLETE
 
     @property
     def is_unrestored(self) -> bool:

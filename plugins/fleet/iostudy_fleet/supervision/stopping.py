@@ -26,21 +26,23 @@ def stop_all(
     status of each node, or why it gave none.
     """
     began, has_said = time.monotonic(), False
-    found = dict(contact(nodes, Request.STOP))
-    running = _list_running(found)
+    statuses = dict(contact(nodes, Request.STOP))
+    running = _list_running(statuses)
     while running and time.monotonic() < began + seconds:
         if not has_said and time.monotonic() > began + _LONG_SECONDS:
             has_said = True
             say(f"waiting for {', '.join(running)} to restore settings, {seconds:g} s at most")
         time.sleep(_POLL_SECONDS)
         answers = contact(running, Request.CONTINUE)
-        found |= {node: own for node, own in answers.items() if isinstance(own, NodeStatus)}
-        running = _list_running(found)
-    return found
+        statuses |= {
+            node: status for node, status in answers.items() if isinstance(status, NodeStatus)
+        }
+        running = _list_running(statuses)
+    return statuses
 
 
-def _list_running(found: Statuses) -> list[str]:
-    return [node for node, answer in found.items() if is_running(answer)]
+def _list_running(statuses: Statuses) -> list[str]:
+    return [node for node, answer in statuses.items() if is_running(answer)]
 
 
 def is_running(answer: NodeStatus | NoAnswer) -> bool:

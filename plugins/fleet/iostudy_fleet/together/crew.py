@@ -184,14 +184,14 @@ class Crew:
         late = 0
         while True:
             try:
-                found = self._run_once(self._new_turn(call_of, nodes))
+                turn = self._run_once(self._new_turn(call_of, nodes))
             except LateStartError:
                 if self._lead_seconds >= _LONGEST_LEAD_SECONDS:
                     raise
                 late += 1
                 self._lead_seconds = min(2 * self._lead_seconds, _LONGEST_LEAD_SECONDS)
             else:
-                return replace(found, late=late)
+                return replace(turn, late=late)
 
     def _run_once(self, turn: _Turn) -> Together:
         ready = self._advance(turn, _NO_RELEASE)
@@ -230,11 +230,13 @@ class Crew:
         """Wait until every node of the turn is ready or done, or lost."""
         settled: dict[str, Answer] = {}
         self._leases = {node: lease.renew(_now()) for node, lease in self._leases.items()}
-        while pending := [own for own in turn.calls if own in self._leases and own not in settled]:
+        while pending := [
+            call for call in turn.calls if call in self._leases and call not in settled
+        ]:
             for node, answer in self._ask(turn, release, pending).items():
-                found = self._judge(node, answer)
-                if found is not None and found.is_settled:
-                    settled[node] = found
+                judged = self._judge(node, answer)
+                if judged is not None and judged.is_settled:
+                    settled[node] = judged
         return {node: answer for node, answer in settled.items() if node in self._leases}
 
     def _ask(
@@ -293,18 +295,18 @@ class Crew:
         """The instant of the start on each node's clock; None without the offset of every node."""
         if offsets.keys() != turn.calls.keys():
             return {node: Release(None) for node in turn.calls}
-        longest = max(2 * own.error for own in offsets.values())
+        longest = max(2 * offset.error for offset in offsets.values())
         instant = _now() + self._lead_seconds + _LEAD_ROUND_TRIPS * longest
-        return {node: Release(own.to_other(instant)) for node, own in offsets.items()}
+        return {node: Release(offset.to_other(instant)) for node, offset in offsets.items()}
 
     def _measure_offsets(self, turn: _Turn) -> dict[str, ClockOffset]:
         """The offset of each node's CLOCK_MONOTONIC; without nodes that do not answer."""
         nodes = [node for node in turn.calls if node in self._leases]
-        found = self._client.time_exchanges(nodes, read_clock, _EXCHANGES, self._beat_seconds)
+        timed = self._client.time_exchanges(nodes, read_clock, _EXCHANGES, self._beat_seconds)
         return {
-            node: estimate_offset(own)
-            for node, own in found.items()
-            if not isinstance(own, NoAnswer)
+            node: estimate_offset(exchanges)
+            for node, exchanges in timed.items()
+            if not isinstance(exchanges, NoAnswer)
         }
 
     def _beat(self, ended: threading.Event) -> None:
@@ -331,9 +333,9 @@ class Crew:
         return self._client.call_all(calls, seconds)
 
 
-def _are_all_ready(turn: _Turn, found: Mapping[str, Answer]) -> bool:
-    phases = {answer.phase for answer in found.values()}
-    return phases == {ServerPhase.READY} and found.keys() == turn.calls.keys()
+def _are_all_ready(turn: _Turn, answers: Mapping[str, Answer]) -> bool:
+    phases = {answer.phase for answer in answers.values()}
+    return phases == {ServerPhase.READY} and answers.keys() == turn.calls.keys()
 
 
 def _explain_absence(turn: _Turn, *found: Collection[str]) -> TrialError | None:
@@ -342,14 +344,16 @@ def _explain_absence(turn: _Turn, *found: Collection[str]) -> TrialError | None:
     return _lost(f"no answer of {', '.join(sorted(missing))}") if missing else None
 
 
-def _require_values(found: Mapping[str, Answer], absence: TrialError | None) -> dict[str, Any]:
+def _require_values(answers: Mapping[str, Answer], absence: TrialError | None) -> dict[str, Any]:
     """The values of the nodes; the error that matters most is raised, with the name of its node."""
-    outcomes = {node: own.outcome for node, own in found.items() if own.outcome is not None}
-    errors = [own.error.on(node) for node, own in outcomes.items() if own.error]
+    outcomes = {
+        node: status.outcome for node, status in answers.items() if status.outcome is not None
+    }
+    errors = [outcome.error.on(node) for node, outcome in outcomes.items() if outcome.error]
     errors += [absence] if absence is not None else []
     if errors:
         raise min(errors, key=_rank)
-    return {node: own.value for node, own in outcomes.items()}
+    return {node: outcome.value for node, outcome in outcomes.items()}
 
 
 def _rank(error: IostudyError) -> int:

@@ -66,16 +66,16 @@ class JointRun:
 def join_runs(runs: Sequence[NodeRun], margin: float) -> JointRun:
     """Join the runs of one trial; ``margin`` is that of the study, as a fraction."""
     is_one = len(runs) == 1
-    starts, ends = [run.start for run in runs], [own.end for own in runs]
-    before = max(own.offset_before.error for own in runs)
-    after = max(own.offset_after.error for own in runs)
+    starts, ends = [run.start for run in runs], [run.end for run in runs]
+    before = max(run.offset_before.error for run in runs)
+    after = max(run.offset_after.error for run in runs)
     return JointRun(
-        size=sum(own.size for own in runs),
+        size=sum(run.size for run in runs),
         seconds=runs[0].seconds if is_one else max(ends) - min(starts),
         error=0.0 if is_one else before + after,
         start_skew=max(starts) - min(starts),
         tail_seconds=max(ends) - min(ends),
-        stragglers=find_stragglers({own.node: own.seconds for own in runs}, margin),
+        stragglers=find_stragglers({run.node: run.seconds for run in runs}, margin),
     )
 
 

@@ -35,7 +35,7 @@ def join_trials(
     Figures are those with a meaning for all nodes: the bytes, the time from the first start to the
     last end, and their rate.
     """
-    runs = [_node_run(node, own, offsets[node]) for node, own in results.items()]
+    runs = [_node_run(node, result, offsets[node]) for node, result in results.items()]
     joint = join_runs(runs, margin)
     return TrialResult(
         figures={
@@ -45,17 +45,17 @@ def join_trials(
         },
         settings={
             f"{name}@{node}": value
-            for node, own in results.items()
-            for name, value in own.settings.items()
+            for node, result in results.items()
+            for name, value in result.settings.items()
         },
         telemetry=Telemetry(_join_summaries(results, joint), _NO_SAMPLES),
         devices=(),
         phases=_longest_phases(results),
-        notes=tuple(dict.fromkeys(note for own in results.values() for note in own.notes)),
+        notes=tuple(dict.fromkeys(note for result in results.values() for note in result.notes)),
         latencies=_add_latencies(results),
-        parts=tuple(_build_part(own, runs).to_part() for own in runs),
+        parts=tuple(_build_part(run, runs).to_part() for run in runs),
         departures=tuple(
-            f"{node}: {text}" for node, own in results.items() for text in own.departures
+            f"{node}: {text}" for node, result in results.items() for text in result.departures
         ),
     )
 
@@ -69,7 +69,7 @@ def _build_part(run: NodeRun, runs: list[NodeRun]) -> NodePart:
     return NodePart(
         node=run.node,
         seconds=run.seconds,
-        start_after=run.start - min(each.start for each in runs),
+        start_after=run.start - min(other.start for other in runs),
         error=max(run.offset_before.error, run.offset_after.error),
         size=run.size,
     )
@@ -77,7 +77,9 @@ def _build_part(run: NodeRun, runs: list[NodeRun]) -> NodePart:
 
 def _join_summaries(results: Mapping[str, NodeTrial], joint: JointRun) -> TelemetrySummary:
     """Disturbances of the node that has most of each; figures of devices are of one host only."""
-    summaries = [TelemetrySummary(own.span.seconds, {}, own.machine) for own in results.values()]
+    summaries = [
+        TelemetrySummary(result.span.seconds, {}, result.machine) for result in results.values()
+    ]
     machine = {
         name: max(summary.machine.get(name, 0.0) for summary in summaries) for name in _DISTURBANCES
     }
@@ -96,13 +98,15 @@ def _select(summary: TelemetrySummary, names: Sequence[str]) -> dict[str, float]
 
 
 def _longest_phases(results: Mapping[str, NodeTrial]) -> dict[str, float]:
-    names = dict.fromkeys(name for own in results.values() for name in own.phases)
-    return {name: max(own.phases.get(name, 0.0) for own in results.values()) for name in names}
+    names = dict.fromkeys(name for result in results.values() for name in result.phases)
+    return {
+        name: max(result.phases.get(name, 0.0) for result in results.values()) for name in names
+    }
 
 
 def _add_latencies(results: Mapping[str, NodeTrial]) -> dict[str, Histogram]:
-    found: dict[str, Counter[float]] = {}
-    for own in results.values():
-        for operation, histogram in own.latencies.items():
-            found.setdefault(operation, Counter()).update(dict(histogram))
-    return {operation: tuple(sorted(counts.items())) for operation, counts in found.items()}
+    latencies: dict[str, Counter[float]] = {}
+    for result in results.values():
+        for operation, histogram in result.latencies.items():
+            latencies.setdefault(operation, Counter()).update(dict(histogram))
+    return {operation: tuple(sorted(counts.items())) for operation, counts in latencies.items()}

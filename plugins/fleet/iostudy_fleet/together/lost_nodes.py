@@ -29,12 +29,12 @@ class LostNodes:
         with self._lock:
             left_out = self._skipped | self._excluded
             lost = [node for node in list_lost() if node not in left_out]
-            found = stop(lost) if lost else {}
-            self._returned = tuple(node for node, own in found.items() if _may_return(own))
+            answers = stop(lost) if lost else {}
+            self._returned = tuple(node for node, answer in answers.items() if _may_return(answer))
             self.unrestored |= {
-                node: own.line
-                for node, own in found.items()
-                if isinstance(own, NodeStatus) and own.is_unrestored
+                node: status.line
+                for node, status in answers.items()
+                if isinstance(status, NodeStatus) and status.is_unrestored
             }
 
     def take_returned(self) -> tuple[str, ...]:

@@ -72,24 +72,24 @@ class TogetherNode:
 
     def offered(self, setting: str, on: Sequence[str] = ()) -> tuple[str, ...]:
         """Return the levels that all nodes offer, in the order of the first."""
-        found = list(self._run(Call("offered", (setting, on))).values())
-        return tuple(level for level in found[0] if all(level in own for own in found))
+        offers = list(self._run(Call("offered", (setting, on))).values())
+        return tuple(level for level in offers[0] if all(level in levels for levels in offers))
 
     def preflight(
         self, requests: Sequence[WorkloadRequest], configurations: Sequence[Configuration]
     ) -> Mapping[str, IostudyError]:
         """Try every configuration on every node; the refusal of any node counts."""
         refused: dict[str, IostudyError] = {}
-        labels = [own.label for own in requests]
-        for node, own in self._run(Call("preflight", (labels, configurations))).items():
-            for label, error in own.items():
+        labels = [request.label for request in requests]
+        for node, errors in self._run(Call("preflight", (labels, configurations))).items():
+            for label, error in errors.items():
                 refused.setdefault(label, error.on(node))
         return refused
 
     def circumstances(self) -> Mapping[str, Any]:
         """Return those of the first node, and those of every node by its name."""
-        found = self._circumstances = self._run(Call("circumstances"))
-        return {**next(iter(found.values())), NODES: found}
+        circumstances = self._circumstances = self._run(Call("circumstances"))
+        return {**next(iter(circumstances.values())), NODES: circumstances}
 
     @contextmanager
     def block(
@@ -136,7 +136,7 @@ class TogetherNode:
 
     def _require_same(self, node: str) -> None:
         """IostudyError if the node is not as it was when the study began."""
-        found = self._run(Call("circumstances"))
+        current = self._run(Call("circumstances"))
         began = self._circumstances.get(node)
         if began is None:
             raise TargetError(
@@ -145,8 +145,8 @@ class TogetherNode:
                 where=node,
                 remedy="--resume begins again with all nodes",
             )
-        if node in found:
-            self._restart.require_same(began, found[node])
+        if node in current:
+            self._restart.require_same(began, current[node])
 
     def _draw(self, request: WorkloadRequest, round_seed: int) -> tuple[str, ...]:
         present, needed = self.crew.nodes, request.node_count or 1
@@ -167,15 +167,15 @@ class TogetherNode:
         return (f"some trials drew their nodes without {lost}, lost before the block",)
 
     def _run(self, call: Call) -> dict[str, Any]:
-        found = self.crew.run(lambda _: call, self.crew.nodes)
-        if not found:
+        results = self.crew.run(lambda _: call, self.crew.nodes)
+        if not results:
             raise TrialError(
                 "an answer of one node at least",
                 found="every node is lost",
                 where="the fleet",
                 remedy="the lines above say why; --resume begins again with all nodes",
             )
-        return _read_values(self.crew, call, found)
+        return _read_values(self.crew, call, results)
 
 
 @dataclass(frozen=True)
@@ -188,10 +188,10 @@ class _TogetherBlock:
     def trial(self, configuration: Configuration) -> TrialResult:
         """Run it on all nodes of the block from one instant on; TrialError if one is lost."""
         call = Call("trial", (configuration,))
-        found = self.crew.run_together(lambda _: call, self.nodes)
-        values = _read_values(self.crew, call, found.values)
-        joined = join_trials(values, found.offsets, self.margin)
-        late = (_LATE_NOTE,) if found.late else ()
+        turn = self.crew.run_together(lambda _: call, self.nodes)
+        values = _read_values(self.crew, call, turn.values)
+        joined = join_trials(values, turn.offsets, self.margin)
+        late = (_LATE_NOTE,) if turn.late else ()
         return replace(joined, notes=(*joined.notes, *self.notes, *late))
 
     def switched_run(

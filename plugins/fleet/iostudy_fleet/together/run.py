@@ -77,10 +77,10 @@ class TogetherFleet:
             node: partial(node_study.begin, self.folders[node], order, resumed=False)
             for node in nodes
         }
-        found = self.client.call_all(calls, _BEATS_TO_BEGIN * self._beat_seconds)
+        answers = self.client.call_all(calls, _BEATS_TO_BEGIN * self._beat_seconds)
         return {
             node: answer.reason if isinstance(answer, NoAnswer) else answer
-            for node, answer in found.items()
+            for node, answer in answers.items()
         }
 
     def _begin_all(self) -> None:
@@ -107,7 +107,7 @@ class TogetherFleet:
         return self.client.call_all(calls, self._beat_seconds)
 
     def _conclude(
-        self, found: Mapping[str, NodeStatus | NoAnswer], unrestored: Mapping[str, str]
+        self, answers: Mapping[str, NodeStatus | NoAnswer], unrestored: Mapping[str, str]
     ) -> None:
         """Record how the servers ended; remove the folders of those that have restored all.
 
@@ -115,7 +115,7 @@ class TogetherFleet:
         """
         for node, line in unrestored.items():
             self._update({node: (Phase.FAILED, line)}, unrestored=True)
-        for node, answer in found.items():
+        for node, answer in answers.items():
             phase, detail = _explain(answer)
             is_unrestored = isinstance(answer, NodeStatus) and answer.is_unrestored
             self._update({node: (phase, detail)}, unrestored=is_unrestored)

@@ -32,9 +32,9 @@ class _Circumstances(BaseModel):
     target: _Target
 
 
-def _require_circumstances(found: dict[str, JsonValue]) -> dict[str, JsonValue]:
-    _Circumstances.model_validate(found)
-    return found
+def _require_circumstances(circumstances: dict[str, JsonValue]) -> dict[str, JsonValue]:
+    _Circumstances.model_validate(circumstances)
+    return circumstances
 
 
 Circumstances = Annotated[dict[str, JsonValue], AfterValidator(_require_circumstances)]
@@ -53,7 +53,7 @@ class ServedNode:
         resources: ExitStack,
     ) -> None:
         self._build = build
-        self._workloads = {own.label: own for own in workloads}
+        self._workloads = {workload.label: workload for workload in workloads}
         self._resources = resources
         self._block = ExitStack()
         self._session: BlockSession | None = None
@@ -67,8 +67,10 @@ class ServedNode:
 
     def list_unseen(self, folders: dict[str, str]) -> list[str]:
         """The nodes that have their folder somewhere else than in this node's directory."""
-        own = self._opened.directory.parent
-        return [node for node, folder in folders.items() if not (own / Path(folder).name).is_dir()]
+        parent = self._opened.directory.parent
+        return [
+            node for node, folder in folders.items() if not (parent / Path(folder).name).is_dir()
+        ]
 
     def offered(self, setting: str, on: tuple[str, ...]) -> tuple[str, ...]:
         """As `Node` says."""

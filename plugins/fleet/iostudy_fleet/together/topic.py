@@ -81,20 +81,20 @@ class TogetherReport(TopicValue):
         """Return how the nodes ran, and their times by workload and configuration."""
         rows = (
             {
-                "workload": own.workload,
-                "configuration": name_configuration(own.configuration, factor),
-                "node": own.node,
-                "trials": own.trials,
-                "time": format_seconds(own.seconds),
+                "workload": node.workload,
+                "configuration": name_configuration(node.configuration, factor),
+                "node": node.node,
+                "trials": node.trials,
+                "time": format_seconds(node.seconds),
                 "against median node": ""
-                if own.relative is None
-                else format_signed_change(own.relative),
-                "straggler in": "" if own.straggled is None else own.straggled,
+                if node.relative is None
+                else format_signed_change(node.relative),
+                "straggler in": "" if node.straggled is None else node.straggled,
                 "start, ms": ""
-                if own.start_after is None
-                else f"{own.start_after * _MILLISECONDS:.1f}",
+                if node.start_after is None
+                else f"{node.start_after * _MILLISECONDS:.1f}",
             }
-            for own in self.nodes
+            for node in self.nodes
         )
         notes, tables = tuple(_notes(self)), (make_table(rows, names=3),)
         return Section("nodes", "Nodes", notes, tables=tables)
@@ -106,19 +106,19 @@ Joint = Sequence[tuple[TrialRow, Mapping[str, NodePart]]]
 def build_together(study: Study, rows: Sequence[TrialRow]) -> TogetherReport | None:
     """None if no counted trial was one of several nodes."""
     parted = [(row, read_node_parts(row.parts)) for row in rows if row.counts]
-    joint = [(row, {own.node: own for own in parts}) for row, parts in parted if parts]
+    joint = [(row, {part.node: part for part in parts}) for row, parts in parted if parts]
     if not joint:
         return None
     starts = None
     if trials := [parts for _, parts in joint if len(parts) > 1]:
-        skews = [max(own.start_after for own in parts.values()) for parts in trials]
-        ends = [max(own.start_after + own.seconds for own in parts.values()) for parts in trials]
+        skews = [max(part.start_after for part in parts.values()) for parts in trials]
+        ends = [max(part.start_after + part.seconds for part in parts.values()) for parts in trials]
         starts = StartsReport(
             trials=len(trials),
             median=statistics.median(skews),
             longest=max(skews),
             share=statistics.median(skew / end for skew, end in zip(skews, ends, strict=True)),
-            clock_error=max(own.error for parts in trials for own in parts.values()),
+            clock_error=max(part.error for parts in trials for part in parts.values()),
         )
     return TogetherReport(
         margin=study.decide.margin,
@@ -134,26 +134,30 @@ def _build_nodes(study: Study, joint: Joint) -> Iterator[JointNodeReport]:
     for request in study.workloads:
         for configuration in study.configurations():
             key = (request.label, configuration.label)
-            own = [each for each in joint if (each[0].workload, each[0].configuration) == key]
-            nodes = dict.fromkeys(node for _, parts in own for node in parts)
-            reports = (_build_node(study, own, node) for node in nodes)
+            trials = [
+                trial for trial in joint if (trial[0].workload, trial[0].configuration) == key
+            ]
+            nodes = dict.fromkeys(node for _, parts in trials for node in parts)
+            reports = (_build_node(study, trials, node) for node in nodes)
             yield from sorted(reports, key=lambda node: -(node.relative or 0))
 
 
 def _build_node(study: Study, joint: Joint, node: str) -> JointNodeReport:
-    own = [(row, parts) for row, parts in joint if node in parts]
+    trials = [(row, parts) for row, parts in joint if node in parts]
     seconds = [
-        {name: part.seconds for name, part in parts.items()} for _, parts in own if len(parts) > 1
+        {name: part.seconds for name, part in parts.items()}
+        for _, parts in trials
+        if len(parts) > 1
     ]
     straggled = sum(node in find_stragglers(times, study.decide.margin) for times in seconds)
     relative = [times[node] / statistics.median(times.values()) - 1 for times in seconds]
-    starts = [parts[node].start_after for _, parts in own if len(parts) > 1]
+    starts = [parts[node].start_after for _, parts in trials if len(parts) > 1]
     return JointNodeReport(
-        workload=own[0][0].workload,
-        configuration=own[0][0].configuration,
+        workload=trials[0][0].workload,
+        configuration=trials[0][0].configuration,
         node=node,
-        trials=len(own),
-        seconds=statistics.fmean(parts[node].seconds for _, parts in own),
+        trials=len(trials),
+        seconds=statistics.fmean(parts[node].seconds for _, parts in trials),
         relative=statistics.fmean(relative) if relative else None,
         straggled=straggled if seconds else None,
         start_after=statistics.fmean(starts) if starts else None,
@@ -163,9 +167,11 @@ def _build_node(study: Study, joint: Joint, node: str) -> JointNodeReport:
 def _find_absences(study: Study, joint: Joint) -> Iterator[AbsenceReport]:
     """Blocks without some node; those with a number of nodes have as many as they need."""
     of_all = {request.label for request in study.workloads if request.node_count is None}
-    joint = [own for own in joint if own[0].workload in of_all]
+    joint = [trial for trial in joint if trial[0].workload in of_all]
     every = dict.fromkeys(node for _, parts in joint for node in parts)
-    for (workload, block), trials in groupby(joint, lambda own: (own[0].workload, own[0].block)):
+    for (workload, block), trials in groupby(
+        joint, lambda trial: (trial[0].workload, trial[0].block)
+    ):
         _, parts = next(trials)
         if missing := tuple(node for node in every if node not in parts):
             yield AbsenceReport(workload=workload, block=block, missing=missing)
@@ -205,15 +211,15 @@ def _notes(report: TogetherReport) -> Iterator[str]:
                 f"{format_percent(starts.share)}, more than the margin, so the growth since one "
                 "node is too low by about as much. Longer trials make the share smaller."
             )
-    nodes = dict.fromkeys(own.node for own in report.nodes if own.straggled)
+    nodes = dict.fromkeys(node.node for node in report.nodes if node.straggled)
     limit = f"took longer than the median node by more than {format_percent(report.margin)}"
     if nodes:
         yield f"Stragglers: in some trials, {join_words(tuple(nodes))} {limit}."
     else:
         yield f"No node {limit}."
-    for own in report.absences:
-        missing = join_words(own.missing)
-        yield f"Block {own.block} of {own.workload} ran without {missing}, lost before it."
+    for absence in report.absences:
+        missing = join_words(absence.missing)
+        yield f"Block {absence.block} of {absence.workload} ran without {missing}, lost before it."
     yield _UNEXAMINED
 
 

@@ -64,7 +64,7 @@ class NodeError:
     @classmethod
     def describe(cls, error: IostudyError) -> Self:
         """The data of an error."""
-        kind = next(own.__name__ for own in type(error).__mro__ if own.__name__ in _KINDS)
+        kind = next(parent.__name__ for parent in type(error).__mro__ if parent.__name__ in _KINDS)
         return cls(kind, error.wanted, error.found, error.where, error.remedy)
 
     def on(self, node: str) -> IostudyError:

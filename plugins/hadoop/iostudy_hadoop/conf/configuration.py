@@ -137,15 +137,15 @@ def size_bytes(text: str) -> int:
 
     UsageError for any other text.
     """
-    found = SIZE.fullmatch(text.strip().lower())
-    if found is None:
+    match = SIZE.fullmatch(text.strip().lower())
+    if match is None:
         raise UsageError(
             "a size as Hadoop's properties have it, such as 134217728 or 128m",
             found=repr(text),
             where="Hadoop's properties",
             remedy="write a whole number, and k, m, g, t, p, e or nothing",
         )
-    return int(found[1]) << 10 * ("kmgtpe".find(found[2]) + 1 if found[2] else 0)
+    return int(match[1]) << 10 * ("kmgtpe".find(match[2]) + 1 if match[2] else 0)
 
 
 def read_site_file(path: Path) -> SiteFile:
@@ -204,24 +204,24 @@ class _Reader:
     ) -> Iterator[tuple[str, str, bool]]:
         """Hadoop finds a relative path in the conf folder, also from an included file."""
         href = element.attrib["href"]
-        found = local_file(href)
+        included = local_file(href)
         fallback = element.find("fallback")
-        other = self.path.parent / found
+        other = self.path.parent / included
         if not includes_left:
             raise _unreadable(file.path, f"xi:include of {href!r}: includes that never end")
-        if fallback is not None and not (found and other.exists()):
+        if fallback is not None and not (included and other.exists()):
             yield from self._below(file, fallback, includes_left)
             return
-        if not found:
+        if not included:
             raise _unreadable(file.path, f"xi:include of {href!r}: no local file, and no fallback")
-        if ".." in Path(found).parts and not Path(found).is_absolute():
+        if ".." in Path(included).parts and not Path(included).is_absolute():
             why = "Hadoop seeks it in the working directory of each program"
             raise _unreadable(file.path, f"xi:include of {href!r}: {why}")
         try:
-            included = file.leads_to(other)
+            nested = file.leads_to(other)
         except OSError as error:
             raise _unreadable(other, error.strerror or str(error)) from error
-        yield from self._of_file(included, includes_left)
+        yield from self._of_file(nested, includes_left)
 
 
 def _has(element: ElementTree.Element, part: str) -> bool:

@@ -43,8 +43,8 @@ class XmlFile:
         resolved = _resolve(path)
         owner = resolved.stat().st_uid
         if self.author not in (_ROOT, os.geteuid(), owner) and not _is_public(resolved):
-            found = f"{path} is not readable for uid {self.author}, whose file {self.path} names it"
-            raise PermissionError(errno.EACCES, found)
+            fault = f"{path} is not readable for uid {self.author}, whose file {self.path} names it"
+            raise PermissionError(errno.EACCES, fault)
         return XmlFile(path, self.author if owner in (_ROOT, os.geteuid()) else owner)
 
     def parse(self) -> ElementTree.Element:
@@ -104,4 +104,4 @@ def _local(name: str) -> str:
 def _is_public(path: Path) -> bool:
     """Whether any user can read the file, and search the folders above it."""
     readable = path.stat().st_mode & stat.S_IROTH
-    return bool(readable) and all(each.stat().st_mode & stat.S_IXOTH for each in path.parents)
+    return bool(readable) and all(parent.stat().st_mode & stat.S_IXOTH for parent in path.parents)

@@ -65,7 +65,7 @@ class Access:
     @property
     def rpc(self) -> tuple[str, ...]:
         """Return the addresses of the NameNodes, any of which may be active."""
-        return tuple(each.rpc for each in self.hdfs.namenodes)
+        return tuple(namenode.rpc for namenode in self.hdfs.namenodes)
 
     @property
     def classpath(self) -> str:
@@ -90,7 +90,7 @@ def find(
     _require_reachable(hdfs, properties, namespace)
     if is_kerberized(properties):
         reachability.require_ticket(environ)
-    webs = (Address(web, namespace) for each in hdfs.namenodes for web in each.webs)
+    webs = (Address(web, namespace) for namenode in hdfs.namenodes for web in namenode.webs)
     web = overview.find_active(webs)
     distribution = _distribution(web, environ, on_progress)
     java = java_.find_java(distribution.version, environ)
@@ -162,10 +162,10 @@ class ExistingCluster:
         merged = {**self.base, **properties}
         self._require_serving()
         self._properties = merged
-        own = self.access.configuration.with_properties(self._job_properties(merged))
+        configuration = self.access.configuration.with_properties(self._job_properties(merged))
         conf = self.home / "conf" / "jobs"
-        folder.write(conf, own)
-        return self._client(conf, resolve_variables(own.effective(), os.environ))
+        folder.write(conf, configuration)
+        return self._client(conf, resolve_variables(configuration.effective(), os.environ))
 
     def read_back(self, names: tuple[str, ...]) -> Properties:
         """Return the values in the jobs' site files, else those of the NameNode."""
@@ -238,8 +238,8 @@ class ExistingCluster:
         }
 
     def _require_reachable(self) -> None:
-        own = resolve_variables(self.access.configuration.effective(), os.environ)
-        _require_reachable(self.access.hdfs, own, self.access.namespace)
+        properties = resolve_variables(self.access.configuration.effective(), os.environ)
+        _require_reachable(self.access.hdfs, properties, self.access.namespace)
 
     def _require_serving(self) -> None:
         self._require_reachable()
@@ -257,11 +257,11 @@ class ExistingCluster:
 
     def _job_properties(self, properties: Properties) -> Properties:
         """Return the properties of a trial's jobs, with their files in the study's folders."""
-        own = self.access.configuration.effective()
-        tags = ",".join(filter(None, (own.get(_TAGS), self.tag)))
+        effective = self.access.configuration.effective()
+        tags = ",".join(filter(None, (effective.get(_TAGS), self.tag)))
         of_jobs = {name: value for name, value in properties.items() if name not in HEAPS}
-        if _runs_on_yarn(own | of_jobs):
-            of_jobs |= self._staging(resolve_variables(own, os.environ))
+        if _runs_on_yarn(effective | of_jobs):
+            of_jobs |= self._staging(resolve_variables(effective, os.environ))
         else:
             of_jobs |= {
                 # The local runner stages on the local file system, whatever the default one is.
@@ -304,7 +304,7 @@ class ExistingCluster:
 
 def _require_reachable(hdfs: Hdfs, properties: Properties, namespace: Namespace | None) -> None:
     """ClusterError unless HDFS answers, and YARN if it runs jobs: clients would wait for them."""
-    reachability.require_listening([each.rpc for each in hdfs.namenodes], namespace)
+    reachability.require_listening([namenode.rpc for namenode in hdfs.namenodes], namespace)
     if _runs_on_yarn(properties):
         addresses = resourcemanagers.addresses(properties)
         reachability.require_listening(addresses, namespace, daemon="ResourceManager")

@@ -45,7 +45,7 @@ def find_directory(uri: str, environ: Mapping[str, str] = os.environ) -> HdfsDir
     properties = _read(conf, environ) if conf else {}
     hdfs = locate_hdfs(uri, properties, conf or f"{CONF_DIR}, which is not set")
     namespace = find_namespace(hdfs, properties)
-    require_listening([each.rpc for each in hdfs.namenodes], namespace)
+    require_listening([namenode.rpc for namenode in hdfs.namenodes], namespace)
     if is_kerberized(properties):
         require_ticket(environ)
     parts = urlsplit(hdfs.uri)

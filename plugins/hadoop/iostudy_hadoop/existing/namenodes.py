@@ -87,7 +87,7 @@ def _namenode(rpc: str, properties: Properties, suffix: str) -> NameNode:
     host, port = _host_and_port(rpc, _RPC_PORT)
     web = properties.get(f"dfs.namenode.http-address{suffix}")
     if web is None:
-        return NameNode(f"{host}:{port}", tuple(f"{host}:{each}" for each in _WEB_PORTS))
+        return NameNode(f"{host}:{port}", tuple(f"{host}:{web_port}" for web_port in _WEB_PORTS))
     web_host, web_port = _host_and_port(web, _WEB_PORTS[0])
     if web_host in _ANY_HOST:
         web_host = host

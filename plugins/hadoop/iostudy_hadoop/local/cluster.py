@@ -143,9 +143,9 @@ class LocalCluster:
 
     def require_alive(self) -> None:
         """ClusterError with the end of its log if a daemon has ended."""
-        for each in self._layout.daemons():
-            if not self._runs(each):
-                raise daemon.describe_exit(self._layout, each.name)
+        for server in self._layout.daemons():
+            if not self._runs(server):
+                raise daemon.describe_exit(self._layout, server.name)
         if self._layout.namespace is not None:
             self._layout.namespace.holder()
 
@@ -181,7 +181,7 @@ class LocalCluster:
             "java": {"version": layout.java.version, "path": str(layout.java.path)},
             "default_fs": layout.default_fs,
             "namespace": None if layout.namespace is None else str(layout.namespace),
-            "daemons": {each.name: self._fact(each) for each in layout.daemons()},
+            "daemons": {server.name: self._fact(server) for server in layout.daemons()},
             "client_heap": self._client_heap(),
             "name_dirs": _texts(layout.name_dirs()),
             "data_dirs": _texts(self.data_dirs()),
@@ -220,11 +220,11 @@ class LocalCluster:
         on_progress(f"starting {self._layout.spec.describe()}")
         self._running = {}
         self._keep(confinement.confine(self._layout, on_progress))
-        for each in self._layout.daemons():
-            daemon.configure(self._layout, each)
-            if each == NAMENODE:
+        for server in self._layout.daemons():
+            daemon.configure(self._layout, server)
+            if server == NAMENODE:
                 daemon.format_namenode(self._layout)
-            self._running[each.name] = daemon.start(self._layout, each)
+            self._running[server.name] = daemon.start(self._layout, server)
         self._await_ready(on_progress)
 
     def _restart(self, properties: Properties) -> None:
@@ -242,10 +242,10 @@ class LocalCluster:
         if not self._is_confined():
             self._restart(self._layout.properties)
             return
-        for each in self._layout.daemons():
-            if not self._runs(each):
-                daemon.configure(self._layout, each)
-                self._running[each.name] = daemon.start(self._layout, each)
+        for server in self._layout.daemons():
+            if not self._runs(server):
+                daemon.configure(self._layout, server)
+                self._running[server.name] = daemon.start(self._layout, server)
         self._await_ready(ignore_line)
 
     def _await_ready(self, on_progress: LineHandler) -> None:
@@ -309,7 +309,7 @@ class LocalCluster:
 
 def _daemons(layout: ClusterLayout) -> dict[str, DaemonProcess]:
     """Return the running daemons. Their children may carry the marker, but have other commands."""
-    classes = {each.name: each.main_class for each in layout.daemons()}
+    classes = {server.name: server.main_class for server in layout.daemons()}
     return {
         process.daemon: process
         for process in processes.find_processes(layout.identity)

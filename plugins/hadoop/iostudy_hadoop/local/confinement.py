@@ -160,9 +160,9 @@ def _reached(layout: ClusterLayout) -> tuple[Path, ...]:
     entries = [Path(entry) for entry in layout.distribution.classpath.split(":")]
     jars = [entry if entry.is_dir() else entry.parent for entry in entries]
     libraries = [Path(entry) for entry in os.environ.get("LD_LIBRARY_PATH", "").split(":") if entry]
-    own = (layout.confs, layout.logs, layout.temporary, *layout.folders())
-    wanted = (*own, layout.java.home, *jars, *libraries)
-    return tuple(dict.fromkeys(each.absolute() for each in wanted if each.is_dir()))
+    folders = (layout.confs, layout.logs, layout.temporary, *layout.folders())
+    wanted = (*folders, layout.java.home, *jars, *libraries)
+    return tuple(dict.fromkeys(path.absolute() for path in wanted if path.is_dir()))
 
 
 def _keep(layout: ClusterLayout, reached: tuple[Path, ...]) -> str:

@@ -50,8 +50,8 @@ def format_namenode(layout: ClusterLayout) -> None:
     try:
         status = child.wait(_FORMAT_LIMIT_SECONDS)
     except subprocess.TimeoutExpired as error:
-        found = f"it was not done after {_FORMAT_LIMIT_SECONDS:.0f} s"
-        raise describe_exit(layout, NAMENODE.name, found) from error
+        fault = f"it was not done after {_FORMAT_LIMIT_SECONDS:.0f} s"
+        raise describe_exit(layout, NAMENODE.name, fault) from error
     if status:
         raise describe_exit(layout, NAMENODE.name, "its HDFS could not be formatted")
 

@@ -80,7 +80,7 @@ def client_heap(layout: ClusterLayout, properties: Properties) -> str:
 
 def daemon_properties(layout: ClusterLayout, daemon: ClusterDaemon) -> dict[str, str]:
     """Return all properties of a daemon, including those of its configuration."""
-    own = {
+    values = {
         **_common(layout),
         # It may be up before its master is: the master is not given up for a minute.
         "ipc.client.connect.max.retries": "300",
@@ -88,12 +88,12 @@ def daemon_properties(layout: ClusterLayout, daemon: ClusterDaemon) -> dict[str,
         **_addresses(layout, daemon),
         **_role_properties(layout, daemon),
     }
-    return _with_given(own, layout, layout.properties)
+    return _with_given(values, layout, layout.properties)
 
 
 def job_properties(layout: ClusterLayout, properties: Properties) -> dict[str, str]:
     """Return all properties of a job, including those of a trial."""
-    own = {
+    values = {
         **_common(layout),
         # A master that does not answer has died: a job is not to wait for it.
         "ipc.client.connect.max.retries": "2",
@@ -106,7 +106,7 @@ def job_properties(layout: ClusterLayout, properties: Properties) -> dict[str, s
         **({namespace.PROPERTY: str(layout.namespace)} if layout.namespace else {}),
         **_mapreduce(layout),
     }
-    return _with_given(own, layout, properties)
+    return _with_given(values, layout, properties)
 
 
 def cluster_tag(layout: ClusterLayout) -> str:
@@ -161,7 +161,7 @@ def _yarn(layout: ClusterLayout) -> dict[str, str]:
 
 def _mapreduce(layout: ClusterLayout) -> dict[str, str]:
     cores = str(layout.machine.cores)
-    own = {
+    values = {
         "mapreduce.framework.name": "yarn" if layout.spec.yarn else "local",
         "mapreduce.job.tags": cluster_tag(layout),
         "mapreduce.cluster.local.dir": _joined(layout.local_dirs()),
@@ -171,10 +171,10 @@ def _mapreduce(layout: ClusterLayout) -> dict[str, str]:
     }
     if not layout.spec.yarn:
         # By itself it leaves folders in /tmp/hadoop, which belongs to whoever was there first.
-        return own | {"mapreduce.jobtracker.staging.root.dir": str(layout.temporary / "staging")}
+        return values | {"mapreduce.jobtracker.staging.root.dir": str(layout.temporary / "staging")}
     # Only Hadoop 3.4 gives them to containers by itself.
     options = " ".join(layout.java.options)
-    return own | {
+    return values | {
         "yarn.app.mapreduce.am.admin-command-opts": options,
         "mapreduce.admin.map.child.java.opts": options,
         "mapreduce.admin.reduce.child.java.opts": options,

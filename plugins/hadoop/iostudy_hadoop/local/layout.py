@@ -238,5 +238,5 @@ class ClusterLayout:
         return own_folder.new_path(parent, FOLDER_PREFIX, self.identity)
 
     def _below(self, parents: tuple[Path, ...], name: str) -> tuple[Path, ...]:
-        own = dict.fromkeys(map(self._own, parents or (self.storage,)))
-        return tuple(folder / name for folder in own)
+        folders = dict.fromkeys(map(self._own, parents or (self.storage,)))
+        return tuple(folder / name for folder in folders)

@@ -149,7 +149,9 @@ def _expose(paths: Sequence[Path]) -> None:
 def _first_closed(path: Path) -> Path | None:
     """Return the uppermost folder above the path that other users may not enter."""
     above = reversed(path.parents)
-    return next((each for each in above if not each.stat().st_mode & stat.S_IXOTH), None)
+    return next(
+        (directory for directory in above if not directory.stat().st_mode & stat.S_IXOTH), None
+    )
 
 
 def _unshare(flags: int) -> None:
@@ -158,7 +160,7 @@ def _unshare(flags: int) -> None:
 
 
 def _mount(source: str, point: str, kind: str = "", flags: int = 0, options: str = "") -> None:
-    arguments = (os.fsencode(each) for each in (source, point, kind))
+    arguments = (os.fsencode(text) for text in (source, point, kind))
     if _libc.mount(*arguments, ctypes.c_ulong(flags), os.fsencode(options)):
         raise _error(f"mount(2) on {point}")
 
@@ -170,7 +172,7 @@ def _error(call: str) -> OSError:
 
 def _texts(value: object) -> list[str]:
     assert isinstance(value, list)
-    return [str(each) for each in value]
+    return [str(item) for item in value]
 
 
 if __name__ == "__main__":

@@ -22,7 +22,9 @@ def assign_ports(layout: ClusterLayout) -> Ports:
     taken = set(fixed.values())
     chosen: dict[str, dict[str, int]] = {daemon.name: {} for daemon in layout.daemons()}
     for daemon, name in wanted:
-        port = fixed[daemon, name] or next(each for each in free if each not in taken)
+        port = fixed[daemon, name] or next(
+            candidate for candidate in free if candidate not in taken
+        )
         chosen[daemon.name][name] = port
     return chosen
 
@@ -36,7 +38,7 @@ def _fixed(layout: ClusterLayout, daemon: ClusterDaemon, name: str) -> int:
     hosts = ("",) if name == SHUFFLE_PORT else (ports.LOOPBACK, "localhost")
     if host not in hosts or not port.isdecimal() or int(port) > ports.LAST:
         raise _refused(name, value, "it listens on no other address than 127.0.0.1")
-    if int(port) and sum(each.role is daemon.role for each in layout.daemons()) > 1:
+    if int(port) and sum(other.role is daemon.role for other in layout.daemons()) > 1:
         raise _refused(name, value, f"one port for {layout.spec.datanodes} daemons")
     return int(port)
 

@@ -28,20 +28,20 @@ def free(count: int) -> tuple[int, ...]:
     """Return that number of free ports; ClusterError if there are fewer."""
     candidates = _candidates()
     random.shuffle(candidates)
-    found: list[int] = []
+    ports: list[int] = []
     for port in candidates:
-        if len(found) == count:
+        if len(ports) == count:
             break
         if is_free(port):
-            found.append(port)
-    if len(found) < count:
+            ports.append(port)
+    if len(ports) < count:
         raise ClusterError(
-            f"{count} free TCP ports for Hadoop's daemons",
-            found=f"{len(found)} from {_FIRST} to {LAST}",
+            f"{count} ports TCP ports for Hadoop's daemons",
+            found=f"{len(ports)} from {_FIRST} to {LAST}",
             where=LOOPBACK,
             remedy="end the programs that listen on so many ports, or take fewer DataNodes",
         )
-    return tuple(found)
+    return tuple(ports)
 
 
 def is_free(port: int) -> bool:
@@ -88,24 +88,24 @@ def _holder(port: int) -> str:
 
 def _opened(process: Path) -> set[str]:
     """Return the targets of its descriptors; none for another user's process."""
-    found = set()
+    ports = set()
     try:
         for link in (process / "fd").iterdir():
             # One may be closed meanwhile: that of the listing itself always is.
             with suppress(FileNotFoundError):
-                found.add(str(link.readlink()))
+                ports.add(str(link.readlink()))
     except OSError:
         return set()
-    return found
+    return ports
 
 
 def _listening(port: int) -> set[str]:
     """Return the inodes of the sockets that listen on the port."""
-    found = set()
+    ports = set()
     for table in (Path("/proc/net/tcp"), Path("/proc/net/tcp6")):
         lines = table.read_text().splitlines()[1:] if table.exists() else []
         for line in lines:
             fields = line.split()
             if fields[3] == _LISTEN and int(fields[1].rpartition(":")[2], 16) == port:
-                found.add(fields[9])
-    return found
+                ports.add(fields[9])
+    return ports

@@ -57,13 +57,13 @@ def _value(
         return client_heap
     if name in _HEAP_OF:
         heaps = {
-            each.name: _heap(running[each.name])
-            for each in layout.daemons()
-            if each.role is _HEAP_OF[name]
+            daemon.name: _heap(running[daemon.name])
+            for daemon in layout.daemons()
+            if daemon.role is _HEAP_OF[name]
         }
         return _agreed(name, heaps)
     role = next((role for start, role in _READERS.items() if name.startswith(start)), None)
-    daemons = [each for each in layout.daemons() if each.role is role]
+    daemons = [daemon for daemon in layout.daemons() if daemon.role is role]
     if daemons:
         return _agreed(name, _daemon_values(layout, daemons, name))
     if name in layout.properties:
@@ -75,11 +75,11 @@ def _value(
 def _daemon_values(
     layout: ClusterLayout, daemons: Iterable[ClusterDaemon], name: str
 ) -> dict[str, str | None]:
-    return {each.name: jmx.read_property(layout.web(each), name) for each in daemons}
+    return {daemon.name: jmx.read_property(layout.web(daemon), name) for daemon in daemons}
 
 
 def _heap(process: DaemonProcess) -> str | None:
-    options = [each for each in process.arguments() if each.startswith(_MAX_HEAP)]
+    options = [argument for argument in process.arguments() if argument.startswith(_MAX_HEAP)]
     return options[-1].removeprefix(_MAX_HEAP) if options else None
 
 

@@ -131,7 +131,9 @@ def _pending_files(web: Address) -> int:
 def _datanodes(layout: ClusterLayout) -> list[tuple[str, Address]]:
     """Return names and HTTP addresses of the DataNodes."""
     return [
-        (each.name, layout.web(each)) for each in layout.daemons() if each.role is Role.DATANODE
+        (daemon.name, layout.web(daemon))
+        for daemon in layout.daemons()
+        if daemon.role is Role.DATANODE
     ]
 
 

@@ -47,8 +47,8 @@ class HdfsMountSettings(HostAttributes):
 
     def absence_reason(self) -> str | None:
         """Return why the mount is gone, and its settings with it."""
-        found = mounts.find_mounts_at(Path(self.point))
-        if (self.number, self.source) in ((m.device, m.source) for m in found):
+        mounted = mounts.find_mounts_at(Path(self.point))
+        if (self.number, self.source) in ((m.device, m.source) for m in mounted):
             return super().absence_reason()
         return super().absence_reason() or "it has been unmounted"
 
@@ -58,7 +58,9 @@ class HdfsMountSettings(HostAttributes):
 
     def matching(self, pattern: str) -> tuple[str, ...]:
         """Return the attribute of that name; there are no globs of them."""
-        return tuple(each.attribute for each in DEFINITIONS if each.attribute == pattern)
+        return tuple(
+            definition.attribute for definition in DEFINITIONS if definition.attribute == pattern
+        )
 
     def read(self, attribute: str) -> str | None:
         """Return the value; None if the server is gone or does not have it."""

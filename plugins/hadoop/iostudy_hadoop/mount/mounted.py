@@ -123,27 +123,27 @@ class HdfsMount:
 def require_fuse() -> None:
     """TargetError unless this process can mount a FUSE file system."""
     if os.geteuid() != ROOT_UID:
-        found, remedy = "not root", "run it as root; HADOOP_USER_NAME names the user of HDFS"
+        fault, remedy = "not root", "run it as root; HADOOP_USER_NAME names the user of HDFS"
     elif not _FUSE.exists():
-        found = "the kernel has no FUSE: /dev/fuse is missing"
+        fault = "the kernel has no FUSE: /dev/fuse is missing"
         remedy = "`modprobe fuse`; give a container the device (--device /dev/fuse)"
     else:
         return
-    raise TargetError("to mount a file system", found=found, where=str(_FUSE), remedy=remedy)
+    raise TargetError("to mount a file system", found=fault, where=str(_FUSE), remedy=remedy)
 
 
 def find_program() -> Path:
     """Return the path of the server; TargetError if it is not installed."""
     path = os.pathsep.join((str(Path(sys.executable).parent), commands.SEARCH_PATH))
-    found = shutil.which(PROGRAM, path=path)
-    if found is None:
+    program = shutil.which(PROGRAM, path=path)
+    if program is None:
         raise TargetError(
             f"the program {PROGRAM}, to mount HDFS",
             found="it is not installed",
             where=str(Path(sys.executable).parent),
             remedy="run `make hdfs` in the source tree of iostudy, which builds it",
         )
-    return Path(found)
+    return Path(program)
 
 
 def _environment() -> dict[str, str]:

@@ -58,7 +58,7 @@ def parse_writable(text: str) -> MountOptions:
     ValueError says what is wrong with them.
     """
     values: dict[str, int | float] = {}
-    for name, _, value in (each.partition("=") for each in text.split(",") if each):
+    for name, _, value in (part.partition("=") for part in text.split(",") if part):
         if name not in _PARSERS:
             raise ValueError(f"{name} is no option of a mount of HDFS: {', '.join(_PARSERS)}")
         if name in values:

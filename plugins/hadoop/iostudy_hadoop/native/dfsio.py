@@ -276,7 +276,7 @@ def _cut_back(paths: Iterable[Path], size: int, where: Path) -> None:
 def compute_readings(file_bytes: int, result: JobResult) -> dict[str, float]:
     """Return TestDFSIO's figures for files of which so many bytes each were processed."""
     seconds = result.thread_seconds
-    rates = [mib_per_second(file_bytes, each) for each in seconds]
+    rates = [mib_per_second(file_bytes, duration) for duration in seconds]
     mean = statistics.fmean(rates)
     return {
         "throughput": mib_per_second(file_bytes * len(seconds), math.fsum(seconds)),

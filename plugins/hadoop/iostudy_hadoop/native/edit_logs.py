@@ -45,7 +45,10 @@ def rate_figures(operations: Sequence[Operation]) -> tuple[Figure, ...]:
     """Return the figures of all operations, of each, and the ratio of reads to mutations."""
     return (
         Figure("rate", "op/s", "operations of all phases over the sum of their times", True),
-        *(Figure(f"{each}_rate", "op/s", MEANINGS[each], True) for each in operations),
+        *(
+            Figure(f"{operation}_rate", "op/s", MEANINGS[operation], True)
+            for operation in operations
+        ),
         *((OPENS_PER_CREATE,) if {"open", "create"} <= set(operations) else ()),
     )
 
@@ -62,11 +65,11 @@ def operation_readings(
 ) -> dict[str, float]:
     """Rates and percentiles of single operations, in the order of their counts."""
     by_name = dict(zip(operations, stats, strict=True))
-    counts = {name: each.latencies.count for name, each in by_name.items()}
+    counts = {name: counted.latencies.count for name, counted in by_name.items()}
     readings = {"rate": sum(counts.values()) / seconds}
     readings |= {f"{name}_rate": count / seconds for name, count in counts.items()}
-    for name, each in by_name.items():
-        readings |= window_percentiles(each.latencies, f"{name}_latency")
+    for name, counted in by_name.items():
+        readings |= window_percentiles(counted.latencies, f"{name}_latency")
     return readings
 
 

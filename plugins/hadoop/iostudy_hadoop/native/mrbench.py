@@ -110,7 +110,7 @@ class Mrbench(Workload):
         """Run all jobs; each has to give the sorted input."""
         with _core_errors(place):
             times = place.run(self._jobs(place))
-        return _measured([JobTimes(*each) for each in times])
+        return _measured([JobTimes(*time) for time in times])
 
     def unsteady_reason(self) -> str:
         """It ends with its work."""
@@ -152,10 +152,10 @@ def _core_errors(place: Place) -> AbstractContextManager[None]:
 
 
 def _measured(times: Sequence[JobTimes]) -> Measurement:
-    walls = [each.wall_seconds for each in times]
-    starts = [seconds for each in times for seconds in each.starts_seconds]
-    operations = [operation for each in times for operation in each.operations]
-    busy = sum(each.busy_seconds for each in times)
+    walls = [time.wall_seconds for time in times]
+    starts = [seconds for time in times for seconds in time.starts_seconds]
+    operations = [operation for time in times for operation in time.operations]
+    busy = sum(time.busy_seconds for time in times)
     histograms = {"job": histogram(walls)} | {
         kind: histogram([seconds for name, seconds in operations if name == kind])
         for kind in (CREATE, COMMIT, READ)

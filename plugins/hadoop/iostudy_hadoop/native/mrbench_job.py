@@ -83,13 +83,13 @@ class MrBenchJob:
         tasks = [*self._tasks(MAP, self.shape.maps), *self._tasks(REDUCE, self.shape.reduces)]
         self._commit(storage)
         wall_seconds = time.monotonic() - began
-        own = sum(seconds for _, seconds in storage.operations)
+        spent = sum(seconds for _, seconds in storage.operations)
         self._verify()
         return JobTimes(
             wall_seconds,
             tuple(task.start_seconds for task in tasks),
-            (*storage.operations, *(each for task in tasks for each in task.operations)),
-            own + sum(task.life_seconds for task in tasks),
+            (*storage.operations, *(operation for task in tasks for operation in task.operations)),
+            spent + sum(task.life_seconds for task in tasks),
         )
 
     @property
@@ -128,8 +128,8 @@ class MrBenchJob:
 
     def _start(self, kind: str, index: int) -> subprocess.Popen[bytes]:
         script, staging = mrbench_task.__file__, self._folder(_STAGING)
-        own = self.shape.account
-        user = () if own is None else map(str, (own.uid, own.gid, *own.groups))
+        account = self.shape.account
+        user = () if account is None else map(str, (account.uid, account.gid, *account.groups))
         with act_as_process():
             return subprocess.Popen(
                 [sys.executable, "-I", "-S", script, kind, str(index), staging, *user],
@@ -166,15 +166,15 @@ class MrBenchJob:
 
     def _verify(self) -> None:
         """WorkloadError unless every part is sorted, and together they are the input."""
-        found: list[bytes] = []
+        written: list[bytes] = []
         for index in range(self.shape.reduces):
             path = Path(self.output, part_name(index))
             lines = path.read_bytes().splitlines(keepends=True)
             if lines != sorted(lines):
                 raise _wrong("a part that is not sorted", path)
-            found += lines
-        if sorted(found) != sorted(self.shape.lines):
-            raise _wrong(f"{len(found)} lines that are not those", Path(self.output))
+            written += lines
+        if sorted(written) != sorted(self.shape.lines):
+            raise _wrong(f"{len(written)} lines that are not those", Path(self.output))
 
 
 def _splits(lines: Sequence[bytes], maps: int) -> list[bytes]:

@@ -225,14 +225,14 @@ def _phase_log_figures(
     phase: _native.NamespacePhase, options: NNThroughputOptions
 ) -> dict[str, float]:
     """Return the log's figures in one phase."""
-    own, wall = f"{phase.operation}_", phase.wall_seconds
-    readings = _shares([phase], own, options)
+    prefix, wall = f"{phase.operation}_", phase.wall_seconds
+    readings = _shares([phase], prefix, options)
     if phase.batches:
-        readings[f"{own}bytes"] = phase.log_bytes / phase.mutations
+        readings[f"{prefix}bytes"] = phase.log_bytes / phase.mutations
     if phase.batches and options.sync != "none":
         readings |= {
-            f"{own}per_sync": phase.mutations / phase.batches,
-            f"{own}syncs": phase.batches / wall,
+            f"{prefix}per_sync": phase.mutations / phase.batches,
+            f"{prefix}syncs": phase.batches / wall,
         }
     return readings
 

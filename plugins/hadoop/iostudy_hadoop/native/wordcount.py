@@ -191,8 +191,8 @@ class Wordcount(Workload):
 
 
 def _texts(pattern: str) -> Iterator[str]:
-    found = [pattern] if Path(pattern).is_file() else sorted(glob.glob(pattern, recursive=True))  # noqa: PTH207 - whole paths
-    files = [path for path in found if Path(path).is_file()]
+    paths = [pattern] if Path(pattern).is_file() else sorted(glob.glob(pattern, recursive=True))  # noqa: PTH207 - whole paths
+    files = [path for path in paths if Path(path).is_file()]
     if not files:
         lacking = "that is no regular file" if Path(pattern).exists() else "no such file"
         raise _unusable(lacking, pattern)

@@ -141,7 +141,7 @@ def definition(
 def define_property(name: str) -> HadoopDefinition:
     """Return the definition of any property, ``hadoop.dfs.image.compress``; otherwise KeyError."""
     key = name.removeprefix(PREFIX)
-    begins = max((each for each in _SCOPES if key.startswith(each)), key=len, default=None)
+    begins = max((prefix for prefix in _SCOPES if key.startswith(prefix)), key=len, default=None)
     spelt = re.fullmatch(r"(?!hadoop\.(dfs|yarn|mapreduce|\w+\.heap))[\w.-]*\w", key, re.ASCII)
     if not name.startswith(PREFIX) or begins is None or not spelt or explain_reserved(key):
         raise KeyError(name)

@@ -92,9 +92,9 @@ class RunningCluster:
     def read_back(self, configuration: Configuration) -> dict[str, str]:
         """Read the current values by label; SettingError if one differs from the expected one."""
         varied = _cluster_settings(configuration)
-        found = self.cluster.read_back(tuple(definition.key for definition in varied))
+        values = self.cluster.read_back(tuple(definition.key for definition in varied))
         return {
-            f"{definition.name}{_PLACE}": _require_kept(definition, wanted, found)
+            f"{definition.name}{_PLACE}": _require_kept(definition, wanted, values)
             for definition, wanted in varied.items()
         }
 
@@ -131,17 +131,17 @@ def needs_restarts(target: Target, factors: Sequence[Factor]) -> bool:
     names = [factor.name for factor in factors if factor.kind is FactorKind.SETTING]
     inherits = not target.cluster_uri
     return any(
-        _is_startup_only(each) or (inherits and _is_per_namespace(each))
-        for each in map(catalog.get, names)
+        _is_startup_only(definition) or (inherits and _is_per_namespace(definition))
+        for definition in map(catalog.get, names)
     )
 
 
 def _require_native_library(client: Client, configuration: Configuration) -> None:
     """Raise SettingError if a level needs Hadoop's native library and the cluster lacks it."""
     wanted = [
-        each.name
-        for each, value in _cluster_settings(configuration).items()
-        if _needs_native_library(each, value)
+        definition.name
+        for definition, value in _cluster_settings(configuration).items()
+        if _needs_native_library(definition, value)
     ]
     if wanted and not native_library.is_loadable(client):
         raise SettingError(
@@ -170,7 +170,11 @@ def _is_per_namespace(definition: SettingDefinition) -> bool:
 def _cluster_settings(configuration: Configuration) -> dict[HadoopDefinition, str]:
     """Return the settings of the cluster with their levels."""
     levels = {catalog.get(name): value for name, value in configuration.settings.items()}
-    return {each: value for each, value in levels.items() if isinstance(each, HadoopDefinition)}
+    return {
+        definition: value
+        for definition, value in levels.items()
+        if isinstance(definition, HadoopDefinition)
+    }
 
 
 def _properties(
@@ -184,9 +188,9 @@ def _properties(
     }
 
 
-def _require_kept(definition: HadoopDefinition, wanted: str, found: Properties) -> str:
+def _require_kept(definition: HadoopDefinition, wanted: str, actual: Properties) -> str:
     """Return the actual value, normalised as a level; SettingError if it is unexpected."""
-    text = found.get(definition.key, _NOT_SET)
+    text = actual.get(definition.key, _NOT_SET)
     try:
         value = definition.parse(text)
     except ValueError:

@@ -41,8 +41,8 @@ def distribution(
     if version is not None and not VERSION.fullmatch(version):
         raise _no_version(version)
     home = environ.get("HADOOP_HOME")
-    if home and (found := installation.read(home)).version == (version or found.version):
-        return Distribution(found.version, found.classpath(), f"HADOOP_HOME={home}")
+    if home and (installed := installation.read(home)).version == (version or installed.version):
+        return Distribution(installed.version, installed.classpath(), f"HADOOP_HOME={home}")
     wanted = version or DEFAULT_VERSION
     folder = cache_directory(environ) / "hadoop" / wanted
 

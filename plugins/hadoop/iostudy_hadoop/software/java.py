@@ -90,8 +90,8 @@ def _program(hadoop_version: str, environ: Mapping[str, str]) -> Path:
     if home:
         program = Path(home) / "bin" / "java"
         if not os.access(program, os.X_OK) or not program.is_file():
-            found = "there is no such program"
-            raise _refused(found, f"{program}, by JAVA_HOME", hadoop_version)
+            fault = "there is no such program"
+            raise _refused(fault, f"{program}, by JAVA_HOME", hadoop_version)
         return program
     found_program = shutil.which("java", path=environ.get("PATH", os.defpath))
     if found_program is None:
@@ -110,8 +110,8 @@ def _version_and_home(
         raise _refused(str(error), str(program), hadoop_version) from error
     version, home = _property(output, "java.version"), _property(output, "java.home")
     if output.status or not re.match(r"\d", version) or not home:
-        found = f"it ended with exit code {output.status}, and printed: {output.end() or 'nothing'}"
-        raise _refused(found, str(program), hadoop_version)
+        fault = f"it ended with exit code {output.status}, and printed: {output.end() or 'nothing'}"
+        raise _refused(fault, str(program), hadoop_version)
     return version, Path(home)
 
 
@@ -127,7 +127,7 @@ def _major(version: str) -> int:
 
 
 def _support(hadoop_version: str) -> _Support:
-    return next(each for each in _SUPPORT if numbers(hadoop_version) >= each.since)
+    return next(release for release in _SUPPORT if numbers(hadoop_version) >= release.since)
 
 
 def _refused(found: str, where: str, hadoop_version: str) -> UsageError:

@@ -38,9 +38,9 @@ def fetch(version: str, folder: Path, environ: Mapping[str, str], on_progress: L
         except CommandFailedError as error:
             raise _failed(version, f"Maven: {error}", program, _REACH) from error
     if output.status or not any(folder.glob("hadoop-common-*.jar")):
-        found = f"Maven ended with exit code {output.status}, and printed: {_complaint(output)}"
-        absent = "Could not find artifact org.apache.hadoop" in found
-        raise _failed(version, found, program, _ABSENT if absent else _REACH)
+        fault = f"Maven ended with exit code {output.status}, and printed: {_complaint(output)}"
+        absent = "Could not find artifact org.apache.hadoop" in fault
+        raise _failed(version, fault, program, _ABSENT if absent else _REACH)
 
 
 _INSTALL = (

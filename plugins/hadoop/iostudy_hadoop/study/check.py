@@ -66,8 +66,8 @@ def _check_factors(collector: ProblemCollector, path: KeyPath, study: Study) -> 
             continue
         definition = catalog.get(factor.name)
         if isinstance(definition, HadoopDefinition):
-            for message, found in _against(study, factor, definition):
-                collector.add((*path, factor.name), message, found=found)
+            for message, value in _against(study, factor, definition):
+                collector.add((*path, factor.name), message, found=value)
         elif not factor.on:
             message = _misplaced(study, definition.reach)
             if message:
@@ -102,11 +102,11 @@ def _against(
     study: Study, factor: Factor, definition: HadoopDefinition
 ) -> Iterator[tuple[str, str]]:
     """What is wrong with a property as a factor, and its place in the file."""
-    jobs = [each for each in map(workloads.get, _names(study)) if each.service]
+    jobs = [job for job in map(workloads.get, _names(study)) if job.service]
     if not jobs:
         yield _IDLE, ""
-    elif all(definition.key in each.decides for each in jobs):
-        yield _DECIDED, ", ".join(each.name for each in jobs)
+    elif all(definition.key in job.decides for job in jobs):
+        yield _DECIDED, ", ".join(job.name for job in jobs)
     if not study.target.cluster_uri:
         yield from _against_own(study, factor, definition)
     elif definition.cost is Cost.RESTART:

@@ -22,7 +22,7 @@ from iostudy_hadoop.spec import DEFAULT_VERSION, MAX_DATANODES, PREFIX, VERSION,
 
 def _directories(value: Any) -> tuple[Path, ...]:
     """Paths that Hadoop can have with commas between them, and in which it expands nothing."""
-    texts = [scalar_text(each).strip() for each in (value if isinstance(value, list) else [value])]
+    texts = [scalar_text(item).strip() for item in (value if isinstance(value, list) else [value])]
     for text in texts:
         if not re.fullmatch(r"(/[\w.+=@-]+)+/*", text):
             raise ValueError(

@@ -137,16 +137,16 @@ def _groups(lines: Iterator[str], wanted: int) -> tuple[Groups, str | None]:
         else:
             group = groups.setdefault(line.strip(), {})
         line = next(lines, None)
-    found = sum(map(len, groups.values()))
-    if found != wanted:
-        raise NoCountersError(f"{wanted} counters are announced, and {found} follow")
+    count = sum(map(len, groups.values()))
+    if count != wanted:
+        raise NoCountersError(f"{wanted} counters are announced, and {count} follow")
     return groups, line
 
 
 def _time(line: str) -> datetime | None:
     for pattern, form in _TIMES:
-        if found := pattern.match(line):
-            return datetime.strptime(found[0].replace("T", " "), form)
+        if match := pattern.match(line):
+            return datetime.strptime(match[0].replace("T", " "), form)
     return None
 
 

@@ -97,17 +97,17 @@ class DfsioRun:
 
         Its numbers of files and bytes must match the request.
         """
-        found = parse(text)
+        result = parse(text)
         least, most = self._processed_bytes()
         rounding = _ROUNDED_MIB + _FLOAT_ROUNDING * most / MIB
-        is_whole = least / MIB - rounding <= found.processed_mib <= most / MIB + rounding
-        if (found.operation, found.files) != (self.operation, self.files) or not is_whole:
+        is_whole = least / MIB - rounding <= result.processed_mib <= most / MIB + rounding
+        if (result.operation, result.files) != (self.operation, self.files) or not is_whole:
             raise NoResultError(
-                f"it is of {found.operation} with {found.files} files and {found.processed_mib} "
+                f"it is of {result.operation} with {result.files} files and {result.processed_mib} "
                 f"MiB; requested was {self.operation} with {self.files} files and "
                 f"{least / MIB:.2f} MiB" + (f" to {most / MIB:.2f} MiB" if most > least else "")
             )
-        return found
+        return result
 
     def _processed_bytes(self) -> tuple[int, int]:
         """Return the smallest and the largest possible total of bytes."""
@@ -146,14 +146,14 @@ def parse(text: str) -> DfsioResult:
 
 
 def _number(body: str, name: str) -> float:
-    found = re.search(rf"^ *{re.escape(name)}: *(\S+) *$", body, re.MULTILINE)
-    if found is None:
+    match = re.search(rf"^ *{re.escape(name)}: *(\S+) *$", body, re.MULTILINE)
+    if match is None:
         raise NoResultError(f"the line {name!r} is missing")
     try:
-        number = float(found[1])
+        number = float(match[1])
     except ValueError:
         number = math.nan
     if not math.isfinite(number):
         # A file that took less than a millisecond has no rate.
-        raise NoResultError(f"{name} is {found[1]}, which is no number")
+        raise NoResultError(f"{name} is {match[1]}, which is no number")
     return number

@@ -132,10 +132,10 @@ def count_waiting_maps(log: str) -> int:
 
 
 def _value(text: str, label: str) -> str:
-    found = re.search(rf"(?:^|\s){label}: (\S+)\s*$", text, re.MULTILINE)
-    if found is None:
+    match = re.search(rf"(?:^|\s){label}: (\S+)\s*$", text, re.MULTILINE)
+    if match is None:
         raise NoResultError(f"no line {label.replace(chr(92), '')!r}")
-    return found[1]
+    return match[1]
 
 
 def _number(text: str) -> float:

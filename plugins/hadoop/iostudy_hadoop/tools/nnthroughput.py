@@ -103,7 +103,7 @@ def find_errors(log: str) -> tuple[str, ...]:
 
 
 def _count(text: str, label: str) -> int:
-    found = re.search(rf"{re.escape(label)}: (\d+)(?!\S)", text)
-    if found is None:
+    match = re.search(rf"{re.escape(label)}: (\d+)(?!\S)", text)
+    if match is None:
         raise NoResultError(f"no {label!r}")
-    return int(found[1])
+    return int(match[1])

@@ -65,21 +65,21 @@ def read_task_figures(ran: HadoopRun) -> dict[str, float]:
     )
 
 
-def _known(found: Mapping[str, float | None]) -> dict[str, float]:
-    return {name: value for name, value in found.items() if value is not None}
+def _known(figures: Mapping[str, float | None]) -> dict[str, float]:
+    return {name: value for name, value in figures.items() if value is not None}
 
 
 def count_records(ran: HadoopRun, name: str) -> int:
     """Return the number of records of that kind; WorkloadError if the jobs did not count them."""
-    found = _sum(ran.jobs, name)
-    if found is None:
+    total = _sum(ran.jobs, name)
+    if total is None:
         raise WorkloadError(
             f"the counter {name}",
             found=f"{len(ran.jobs)} jobs, which have not counted it",
             where=str(ran.ended.program),
             remedy="run it by hand, and see what its log has at the end",
         )
-    return found
+    return total
 
 
 def _moved(jobs: Sequence[Job], replication: int) -> dict[str, float | None]:

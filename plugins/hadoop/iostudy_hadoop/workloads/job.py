@@ -134,8 +134,8 @@ def run_program(
 
 def find_exceptions(log: str) -> str:
     """The first exceptions of a log, each once: what comes later follows from them."""
-    found = list(dict.fromkeys(_EXCEPTION.findall(log)))
-    return " / ".join(line[:_MOST_CHARACTERS] for line in found[:_MOST_EXCEPTIONS])
+    exceptions = list(dict.fromkeys(_EXCEPTION.findall(log)))
+    return " / ".join(line[:_MOST_CHARACTERS] for line in exceptions[:_MOST_EXCEPTIONS])
 
 
 def _program(

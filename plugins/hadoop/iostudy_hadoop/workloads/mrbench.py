@@ -94,10 +94,10 @@ def _result(ran: HadoopRun, jobs: int) -> MRBenchResult:
 
 
 def _notes(ran: HadoopRun, maps: int) -> tuple[str, ...]:
-    found = sorted({each.maps for each in ran.jobs if each.maps not in (None, maps)})
-    if not found:
+    numbers = sorted({result.maps for result in ran.jobs if result.maps not in (None, maps)})
+    if not numbers:
         return ()
-    counts = " or ".join(map(str, found))
+    counts = " or ".join(map(str, numbers))
     return (
         f"a job had {counts} map tasks instead of the requested {maps}: to Hadoop that is a hint",
     )

@@ -126,8 +126,8 @@ class HadoopNNBench(HadoopWorkload):
         blocks = sum(
             math.ceil(size / _DISK_BLOCK_BYTES) for size in (options.bytes_to_write, checksums)
         )
-        each = options.replication * blocks * _DISK_BLOCK_BYTES + _INODE_BYTES
-        return options.maps * options.files * each
+        file_bytes = options.replication * blocks * _DISK_BLOCK_BYTES + _INODE_BYTES
+        return options.maps * options.files * file_bytes
 
     def reads(self) -> bool:
         """Whether files are read; they must not come from this machine's page cache."""

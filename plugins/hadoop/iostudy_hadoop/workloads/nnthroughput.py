@@ -128,7 +128,10 @@ class HadoopNNThroughput(LoggingWorkload, HadoopWorkload):
     def run(self, place: Place) -> Measurement:
         """Carry out all operations; an error in the log of one, or a count that is wrong, fails."""
         namenode = self._namenode(place)
-        results = {each: namenode.benchmark(each, place.tick) for each in self.options.operations}
+        results = {
+            operation: namenode.benchmark(operation, place.tick)
+            for operation in self.options.operations
+        }
         return Measurement(_readings(results))
 
     def clean(self, place: Place) -> None:
@@ -258,10 +261,10 @@ def _software(version: str | None) -> _Software:
 
 
 def _require_sound(log: str, requested: Program) -> None:
-    found = nnthroughput.find_errors(log)
-    if found:
-        first = f"{found[0][:_MOST_CHARACTERS]} {job.find_exceptions(log)}"
-        raise _unsound(f"{len(found)} errors in its log: {first}", requested)
+    errors = nnthroughput.find_errors(log)
+    if errors:
+        first = f"{errors[0][:_MOST_CHARACTERS]} {job.find_exceptions(log)}"
+        raise _unsound(f"{len(errors)} errors in its log: {first}", requested)
 
 
 def _unsound(found: str, requested: Program) -> WorkloadError:
@@ -294,23 +297,23 @@ def _figures(options: HadoopNNThroughputOptions) -> tuple[Figure, ...]:
         Figure("exec_time", "s", "sum of the times of all phases", False),
         *(
             Figure(
-                f"{each}_time",
+                f"{operation}_time",
                 "ms",
-                f"mean time of one {each} (NNThroughputBenchmark: Average Time), without the "
+                f"mean time of one {operation} (NNThroughputBenchmark: Average Time), without the "
                 "fraction",
                 False,
             )
-            for each in operations
+            for operation in operations
         ),
         *(
             Figure(
-                f"{each}_per_sync",
+                f"{operation}_per_sync",
                 "op",
                 "transactions per sync, over the whole life of the NameNode",
                 True,
             )
-            for each in operations
-            if each in ALONE_IN_LOG
+            for operation in operations
+            if operation in ALONE_IN_LOG
         ),
     )
 

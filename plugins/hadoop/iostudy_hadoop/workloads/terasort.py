@@ -72,9 +72,9 @@ class _HadoopTera(HadoopWorkload):
         """Run one of the three; WorkloadError unless it has processed all rows."""
         limit = self.options.limit
         ran = job.run_program(place, main_class, *arguments, limit_seconds=limit)
-        found = counter_figures.count_records(ran, counter)
-        if found != self.options.rows:
-            raise _other_rows(f"{self.options.rows} rows", f"{found} rows ({counter})", place)
+        rows = counter_figures.count_records(ran, counter)
+        if rows != self.options.rows:
+            raise _other_rows(f"{self.options.rows} rows", f"{rows} rows ({counter})", place)
         return ran
 
     def _generate(self, place: Place) -> HadoopRun:
@@ -191,11 +191,11 @@ class HadoopTeraValidate(HadoopTeraSort):
         shell = "org.apache.hadoop.fs.FsShell"
         ran = job.run_program(place, shell, "-cat", where, limit_seconds=self.options.limit)
         with _checksum_errors(place):
-            found = terasort.reported_checksum(ran.ended.stdout.text)
+            checksum = terasort.reported_checksum(ran.ended.stdout.text)
             made = (place.directory / _CHECKSUM).read_text()
-        if found != made:
-            raise _other_rows(f"rows with the checksum {made}", found, place)
-        return found
+        if checksum != made:
+            raise _other_rows(f"rows with the checksum {made}", checksum, place)
+        return checksum
 
 
 @contextmanager
@@ -223,11 +223,11 @@ def _path(place: Place, name: str) -> str:
 
 
 def _notes(ran: HadoopRun, maps: int) -> tuple[str, ...]:
-    found = sum(each.maps or 0 for each in ran.jobs)
-    if found == maps:
+    count = sum(result.maps or 0 for result in ran.jobs)
+    if count == maps:
         return ()
     return (
-        f"{found} map tasks made the rows instead of the requested {maps}: to Hadoop it is a hint",
+        f"{count} map tasks made the rows instead of the requested {maps}: to Hadoop it is a hint",
     )
 
 

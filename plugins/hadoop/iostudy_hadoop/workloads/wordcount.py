@@ -104,16 +104,16 @@ class HadoopWordcount(HadoopWorkload):
     def _require_all_words(self, ran: HadoopRun, place: Place) -> int:
         with translate_core_errors("to find the number of words", place.directory):
             made = int((place.directory / _WORDS).read_text())
-        found = counter_figures.count_records(ran, "Map output records")
-        if found != made:
+        count = counter_figures.count_records(ran, "Map output records")
+        if count != made:
             raise WorkloadError(
                 f"to find the {made} words that were written",
-                found=f"{found} words",
+                found=f"{count} words",
                 where=_path(place, "in"),
                 remedy="check the devices of the DataNodes and their logs: data were changed or "
                 "lost, or another program works in that folder",
             )
-        return found
+        return count
 
 
 def _path(place: Place, name: str) -> str:

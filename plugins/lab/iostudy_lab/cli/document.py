@@ -23,7 +23,7 @@ def build_drive_document(measured: DriveMeasurement, name: str) -> Document:
     """Document of a measurement."""
     return Document(
         title=f"Measured drive: {name}",
-        notes=tuple(f"Not measured: {each}." for each in measured.missing),
+        notes=tuple(f"Not measured: {figure}." for figure in measured.missing),
         sections=tuple(_sections(measured)),
     )
 
@@ -67,13 +67,13 @@ def _sections(measured: DriveMeasurement) -> Iterator[Section]:
 
 def list_parameters(measured: DriveMeasurement) -> list[tuple[str, str]]:
     """Measured parameters in words, with intervals."""
-    found = [("capacity", format_rounded_size(measured.blocks * BLOCK_BYTES))]
+    facts = [("capacity", format_rounded_size(measured.blocks * BLOCK_BYTES))]
     for part in (_rotation_facts, _layout_facts, _cache_facts, _write_facts):
-        found += part(measured)
+        facts += part(measured)
     if measured.queue is not None:
         gain = f"{measured.queue.gain:.2f} x at depth {measured.queue.depth}"
-        found.append(("queue gain", f"{gain}, of random reads"))
-    return found
+        facts.append(("queue gain", f"{gain}, of random reads"))
+    return facts
 
 
 def _rotation_facts(measured: DriveMeasurement) -> Iterator[tuple[str, str]]:

@@ -122,19 +122,20 @@ def _nbd_uri(drive: ModelledDrive) -> str:
 
 
 def _statistics(drive: ModelledDrive) -> dict[str, str]:
-    found = drive.read_statistics()
-    statistics = DriveStatistics.from_json(found)
+    recorded = drive.read_statistics()
+    statistics = DriveStatistics.from_json(recorded)
     late = {share: statistics.lateness_percentile(share) / 1e3 for share in (0.5, 0.99)}
-    counts = ", ".join(f"{found[name]} {name}" for name in ("reads", "writes", "flushes"))
+    counts = ", ".join(f"{recorded[name]} {name}" for name in ("reads", "writes", "flushes"))
     mean = format_significant(statistics.mean_service_ns / 1e6)
     return {
         "commands": f"{counts}; mean service time {mean} ms",
-        "in flight": f"{found['most_in_flight']} at most; {found['over_depth']} over the queue",
+        "in flight": f"{recorded['most_in_flight']} at most; {recorded['over_depth']} over the "
+        "queue",
         "lateness": f"median {format_significant(late[0.5])} us, "
         f"99th percentile {format_significant(late[0.99])} us",
-        "memory": f"{format_rounded_size(found['memory_bytes'])} of "
-        f"{format_rounded_size(found['memory_limit_bytes'])}",
-        "real-time priority": "yes" if found["realtime"] else "no",
+        "memory": f"{format_rounded_size(recorded['memory_bytes'])} of "
+        f"{format_rounded_size(recorded['memory_limit_bytes'])}",
+        "real-time priority": "yes" if recorded["realtime"] else "no",
     }
 
 

@@ -29,11 +29,11 @@ def drives(
     if name is not None:
         _print_drive(name, presets.load_drive(name), json=json)
         return
-    loaded = {each: presets.load(each) for each in presets.names()}
+    loaded = {preset: presets.load(preset) for preset in presets.names()}
     if json:
-        print_json([_as_json(each, drive) for each, drive in loaded.items()])
+        print_json([_as_json(preset, drive) for preset, drive in loaded.items()])
         return
-    print_list([(each, describe(drive)) for each, drive in loaded.items()])
+    print_list([(preset, describe(drive)) for preset, drive in loaded.items()])
     say("`iostudy drives NAME` describes one")
 
 

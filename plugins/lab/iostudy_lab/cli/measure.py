@@ -79,8 +79,8 @@ def measure(
         return
     print_line(name, style="bold")
     print_table(("", ""), list_parameters(measured))
-    for each in measured.missing:
-        say(f"not measured: {each}")
+    for figure in measured.missing:
+        say(f"not measured: {figure}")
 
 
 @contextmanager
@@ -95,8 +95,8 @@ def _open(target: str, consent: Consent, *, write: bool) -> Iterator[tuple[Probe
             yield prober, _device_name(device)
         return
     steps.require_no_signature(device.path)
-    found = ask_destruction(device.path, "iostudy drive measure", consent)
-    with steps.open_verified(device.path, found) as descriptor:
+    identity = ask_destruction(device.path, "iostudy drive measure", consent)
+    with steps.open_verified(device.path, identity) as descriptor:
         path = steps.descriptor_path(descriptor)
         steps.require_no_signature(path)
         with open_prober(path, device, write=True) as prober:
@@ -106,7 +106,7 @@ def _open(target: str, consent: Consent, *, write: bool) -> Iterator[tuple[Probe
 def _find_device(target: str) -> BlockDevice:
     devices = stack.find_devices(target)
     if len(devices) != 1:
-        names = ", ".join(each.name for each in devices) or "none"
+        names = ", ".join(device.name for device in devices) or "none"
         raise TargetError(
             "one block device, or a modelled drive",
             found=f"{len(devices)} devices: {names}",

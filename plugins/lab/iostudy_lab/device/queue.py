@@ -89,9 +89,9 @@ class DriveQueue:
                 self._write("scheduler", _DEFAULT)
         except OSError as error:
             raise self._failed(error.strerror or str(error)) from error
-        found = read_driver_depth(self.device.name)
-        if found is not None and found != self.depth:
-            raise self._failed(f"{found} tags")
+        depth = read_driver_depth(self.device.name)
+        if depth is not None and depth != self.depth:
+            raise self._failed(f"{depth} tags")
 
     def affected_resources(self) -> tuple[str, ...]:
         """Return none: the loop device belongs to the drive."""

@@ -63,13 +63,13 @@ def start(folder: Path, point: Path, request: DriveRequest) -> None:
 
 def find(folder: Path) -> tuple[int, ...]:
     """Return the process numbers of the servers of that folder."""
-    found = (server_process.find(own) for own in _identities(folder))
-    return tuple(pid for pids in found for pid in pids)
+    groups = (server_process.find(identity) for identity in _identities(folder))
+    return tuple(pid for pids in groups for pid in pids)
 
 
 def kill(folder: Path) -> bool:
     """Kill the servers of that folder; return whether there was one."""
-    killed = [server_process.kill(own) for own in _identities(folder)]
+    killed = [server_process.kill(identity) for identity in _identities(folder)]
     return any(killed)
 
 

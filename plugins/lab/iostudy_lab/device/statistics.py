@@ -31,15 +31,15 @@ class DriveStatistics:
     over_depth: int
 
     @classmethod
-    def from_json(cls, found: Mapping[str, Any]) -> DriveStatistics:
+    def from_json(cls, counters: Mapping[str, Any]) -> DriveStatistics:
         """Those that the server has written."""
         return cls(
-            reads=int(found["reads"]),
-            writes=int(found["writes"]),
-            flushes=int(found["flushes"]),
-            service_ns=int(found["service_ns"]),
-            lateness_ns={int(value): int(count) for value, count in found["lateness_ns"]},
-            over_depth=int(found["over_depth"]),
+            reads=int(counters["reads"]),
+            writes=int(counters["writes"]),
+            flushes=int(counters["flushes"]),
+            service_ns=int(counters["service_ns"]),
+            lateness_ns={int(value): int(count) for value, count in counters["lateness_ns"]},
+            over_depth=int(counters["over_depth"]),
         )
 
     def since(self, earlier: DriveStatistics) -> DriveStatistics:

@@ -65,8 +65,8 @@ def _journaled() -> list[tuple[Path, ModelledDrive]]:
     contents = [(path, read_journal(path)) for path in journal_paths(state.state_directory())]
     return [
         (path, ModelledDrive.from_record(entry.record))
-        for path, each in reversed(contents)
-        if each.committed
-        for entry in each.pending
+        for path, journal in reversed(contents)
+        if journal.committed
+        for entry in journal.pending
         if entry.kind == ModelledDrive.kind
     ]

@@ -172,7 +172,7 @@ class Disk(DriveSection):
                 write_size="write_blocks",
             ),
             "queue": self.queue.model_dump(),
-            "weak_regions": [_region(each) for each in self.weak_regions],
+            "weak_regions": [_region(region) for region in self.weak_regions],
             "shingling": self.shingling
             and _rename(self.shingling, band="band_blocks", cache="cache_blocks"),
         }

@@ -80,24 +80,24 @@ def _wrong(wanted: str, found: str) -> UsageError:
 
 
 def _section(values: dict[str, Value], key: str) -> dict[str, Value]:
-    found = values.get(key)
-    if not isinstance(found, dict):
-        raise _wrong(f"a block `{key}`", repr(found))
-    return found
+    value = values.get(key)
+    if not isinstance(value, dict):
+        raise _wrong(f"a block `{key}`", repr(value))
+    return value
 
 
 def _list(values: dict[str, Value], key: str) -> list[Value]:
-    found = values.get(key)
-    if not isinstance(found, list):
-        raise _wrong(f"a list `{key}`", repr(found))
-    return found
+    value = values.get(key)
+    if not isinstance(value, list):
+        raise _wrong(f"a list `{key}`", repr(value))
+    return value
 
 
 def _text(values: dict[str, Value], key: str) -> str:
-    found = values.get(key)
-    if not isinstance(found, str):
-        raise _wrong(f"a value `{key}`", repr(found))
-    return found
+    value = values.get(key)
+    if not isinstance(value, str):
+        raise _wrong(f"a value `{key}`", repr(value))
+    return value
 
 
 def _whole(values: dict[str, Value], key: str) -> int:
@@ -159,9 +159,9 @@ def _seek(folder: Path, name: str, mechanics: dict[str, Value], cylinders: int) 
 
 def _seek_equation(mechanics: dict[str, Value], cylinders: int) -> dict[int, str]:
     """Ten measured times, then a + b sqrt(d) up to a boundary and c + e d beyond it."""
-    values = [float(str(each)) for each in _list(mechanics, "HPL seek equation values")]
+    values = [float(str(number)) for number in _list(mechanics, "HPL seek equation values")]
     boundary, start, root, base, slope, _ = values
-    first = [float(str(each)) for each in _list(mechanics, "First ten seek times")]
+    first = [float(str(number)) for number in _list(mechanics, "First ten seek times")]
     times = dict(enumerate(first, start=1))
     for distance in range(len(first) + 1, cylinders):
         near = start + root * math.sqrt(distance)

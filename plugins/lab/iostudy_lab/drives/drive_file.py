@@ -40,8 +40,8 @@ def _read_whole(path: Path) -> Any:
     content = _read(path)
     if not isinstance(content, dict) or _BASE not in content:
         return content
-    own = {key: value for key, value in content.items() if key != _BASE}
-    return _read_whole(_find_base(content[_BASE], path)) | own
+    changes = {key: value for key, value in content.items() if key != _BASE}
+    return _read_whole(_find_base(content[_BASE], path)) | changes
 
 
 def _find_base(name: Any, path: Path) -> Path:
@@ -80,7 +80,9 @@ def check(content: Any, place: str) -> Disk | Flash:
     try:
         return _ADAPTER.validate_python(content)
     except ValidationError as error:
-        problems = (f"{'.'.join(map(str, each['loc']))}: {each['msg']}" for each in error.errors())
+        problems = (
+            f"{'.'.join(map(str, detail['loc']))}: {detail['msg']}" for detail in error.errors()
+        )
         raise UsageError(
             "a drive with the keys of its family",
             found="; ".join(problems),

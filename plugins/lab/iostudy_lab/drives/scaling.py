@@ -43,7 +43,7 @@ def _scale_disk(drive: Disk, share: float) -> Disk:
     scaled = [_scale_zone(zone, share) for zone in zones]
     points = _scale_points(seek.points(drive.seek, cylinders), share)
     shingling = drive.shingling and _scale_shingling(drive.shingling, share)
-    regions = tuple(_scale_region(each, share) for each in drive.weak_regions)
+    regions = tuple(_scale_region(region, share) for region in drive.weak_regions)
     return drive.model_copy(
         update={
             "capacity": round(drive.capacity * share),

@@ -80,10 +80,10 @@ class SimulatedMachine:
         """Run a job on the virtual clock. WorkloadError for one that cannot be simulated."""
         if isinstance(job, TraceReplay):
             return cast("Outcome", self._replay(job, tick))
-        own = _model(job)
+        model = _model(job)
         if self.answer is not None:
-            return cast("Outcome", self.answer(own))
-        [(rounds, _)] = self._run_jobs([own], tick, repeat_others=False)
+            return cast("Outcome", self.answer(model))
+        [(rounds, _)] = self._run_jobs([model], tick, repeat_others=False)
         [(outcome, *_)] = rounds
         return cast("Outcome", outcome)
 
@@ -102,8 +102,8 @@ class SimulatedMachine:
             results = self._run_jobs(jobs, tick, repeat_others=repeat_others)
         except StoppedError:
             return False
-        for player, own in zip(players, results, strict=True):
-            self._report(player, own)
+        for player, result in zip(players, results, strict=True):
+            self._report(player, result)
         return True
 
     def size(self, path: Path) -> int:
@@ -136,8 +136,8 @@ class SimulatedMachine:
 
         try:
             self._run_answered(player, find)
-        except _JobFoundError as found:
-            return found.job
+        except _JobFoundError as signal:
+            return signal.job
         raise AssertionError("a workload that can be simulated runs a job")
 
     def _report(self, player: ConcurrentRun, simulated: SimulatedRounds) -> None:

@@ -26,7 +26,7 @@ class SimulatedDriver(TargetDriver[SimulatedTarget]):
         return (Path(),)
 
     def free_space(self, study: Study, folder: Path) -> FreeSpace:
-        settings = (own.settings for own in study.known().configurations())
+        settings = (configuration.settings for configuration in study.known().configurations())
         least = min(map(self.target.capacity_bytes, settings))
         return FreeSpace(study.describe_target(), least)
 

@@ -89,7 +89,7 @@ class SimulatedNode:
         self, requests: Sequence[WorkloadRequest], configurations: Sequence[Configuration]
     ) -> Mapping[str, IostudyError]:
         """Check the space, and try the scheduler and the tunables of every configuration."""
-        least = min(self.target.capacity_bytes(own.settings) for own in configurations)
+        least = min(self.target.capacity_bytes(choice.settings) for choice in configurations)
         room = FreeSpace(self.target.describe(), least)
         require_space(requests, configurations, room, None)
         refused: dict[str, IostudyError] = {}
@@ -198,7 +198,7 @@ def _telemetry(counters: Mapping[str, float], drives: Sequence[Mapping[str, floa
         else compute_iostat_figures(defaultdict(float, counters), seconds)
     }
     names = drive_names(len(drives)) if len(drives) > 1 else ()
-    devices |= {name: _device_figures(own) for name, own in zip(names, drives, strict=False)}
+    devices |= {name: _device_figures(drive) for name, drive in zip(names, drives, strict=False)}
     summary = TelemetrySummary(
         seconds=seconds,
         devices=devices,
@@ -211,8 +211,8 @@ def _telemetry(counters: Mapping[str, float], drives: Sequence[Mapping[str, floa
 def _device_figures(counters: Mapping[str, float]) -> dict[str, float]:
     seconds = counters["seconds"]
     figures = compute_iostat_figures(defaultdict(float, counters), seconds)
-    own = {"idle_while_queued": counters["idle_ms"] / 10 / seconds, "seeks": counters["seeks"]}
-    return {**figures, **own}
+    added = {"idle_while_queued": counters["idle_ms"] / 10 / seconds, "seeks": counters["seeks"]}
+    return {**figures, **added}
 
 
 def drive_names(count: int) -> tuple[str, ...]:

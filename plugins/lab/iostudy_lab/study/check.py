@@ -77,14 +77,16 @@ def _useless(study: Study) -> Iterator[tuple[KeyPath, str]]:
 
 def _refuse_simulated_scheduler(collector: ProblemCollector, path: KeyPath, study: Study) -> None:
     for factor in study.factors:
-        if factor.name == SCHEDULER.name and CFQ_2_6_32 in [own.value for own in factor.levels]:
+        if factor.name == SCHEDULER.name and CFQ_2_6_32 in [level.value for level in factor.levels]:
             message = f"only a simulated drive has {CFQ_2_6_32}; use cfq"
             collector.add((*path, factor.name), message)
 
 
 def _refuse(factor: Factor, study: Study) -> str:
     known = (SCHEDULER.name, *QUEUE_SETTINGS, *HOST_SETTINGS)
-    names = [each.name for each in study.workloads if catalog.get(each.name).only_simulated]
+    names = [
+        workload.name for workload in study.workloads if catalog.get(workload.name).only_simulated
+    ]
     if names and factor.name in _OF_PAGE_CACHE:
         return f"{names[0]} begins below the page cache; leave this out"
     if factor.name in volume.NAMES:
@@ -102,9 +104,9 @@ def _unknown(name: str, options: object) -> Iterator[str]:
             yield from (f"{label}: {text}" for text in _unknown(member.name, member.options))
         return
     if not catalog.get(name).can_be_simulated:
-        names = [own for own in catalog.names() if catalog.get(own).can_be_simulated]
+        names = [workload for workload in catalog.names() if catalog.get(workload).can_be_simulated]
         yield f"{name} has no simulation; those with one are {', '.join(names)}"
     for option, simulated in _SIMULATED_VALUES.items():
-        found = getattr(options, option, simulated)
-        if found != simulated:
-            yield f"{option}: {found} has no simulation; leave it out"
+        value = getattr(options, option, simulated)
+        if value != simulated:
+            yield f"{option}: {value} has no simulation; leave it out"

@@ -92,8 +92,8 @@ class DriveTarget(MadeDisksTarget):
         size = units.format_size(self.size_bytes)
         equal = "a modelled drive" if self.count == 1 else f"{self.count} modelled drives"
         others = ", ".join(f"{name} ({model})" for name, model in self.other_models.items())
-        own = f"{equal} {self.model} of {size} with {filesystem}"
-        return f"{own}, with further drives {others}" if others else own
+        text = f"{equal} {self.model} of {size} with {filesystem}"
+        return f"{text}, with further drives {others}" if others else text
 
     def chosen(self) -> Target:
         """Return the drives, or one on a virtual clock."""
@@ -103,8 +103,8 @@ class DriveTarget(MadeDisksTarget):
 
     def describe_changes(self) -> tuple[str, ...]:
         count = len(self.models)
-        each = f" for each of {count} modelled drives" if count > 1 else ""
-        return (f"{_PARTS}{each}, removed at the end",)
+        drives = f" for each of {count} modelled drives" if count > 1 else ""
+        return (f"{_PARTS}{drives}, removed at the end",)
 
     @property
     def made(self) -> DiskRequest:

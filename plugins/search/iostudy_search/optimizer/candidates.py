@@ -56,11 +56,11 @@ def stack_ratios(results: Sequence[CandidateResult], policy: SearchPolicy) -> tu
     """
     most = max((len(result.ratios) for result in results), default=0)
     workloads = most or len(policy.weights) or 1
-    blocks = max((len(own) for result in results for own in result.ratios), default=0)
+    blocks = max((len(series) for result in results for series in result.ratios), default=0)
     ratios = np.full((workloads, len(results), blocks), np.nan)
     for candidate, result in enumerate(results):
-        for workload, own in enumerate(result.ratios):
-            ratios[workload, candidate, : len(own)] = own
+        for workload, series in enumerate(result.ratios):
+            ratios[workload, candidate, : len(series)] = series
     weights = np.asarray(policy.weights or (1.0,) * workloads, dtype=np.float64)
     if len(weights) != workloads:
         raise ValueError(f"{len(weights)} weights for {workloads} workloads")

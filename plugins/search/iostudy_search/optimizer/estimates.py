@@ -93,7 +93,7 @@ def estimate_candidates(ratios: Array, shares: Array) -> CandidateEstimates:
     held = np.maximum(count, 1)
     sums = np.nan_to_num(ratios).sum(axis=2)
     common = run @ run.transpose(0, 2, 1) + count[:, :, None] * np.eye(count.shape[1])
-    variances, freedoms = zip(*(residual_variance(own) for own in ratios), strict=True)
+    variances, freedoms = zip(*(residual_variance(series) for series in ratios), strict=True)
     return CandidateEstimates(
         by_workload=np.where(count > 0, sums / held, np.nan),
         covariance_factors=common / (held[:, :, None] * held[:, None, :]),

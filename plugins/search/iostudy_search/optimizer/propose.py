@@ -47,13 +47,13 @@ def propose(
     Determined by its arguments. ``candidates`` includes waiting and refused ones; none of them is
     proposed again.
     """
-    taken = {space.canonical(each.point) for each in candidates}
+    taken = {space.canonical(candidate.point) for candidate in candidates}
     number = min(wanted, space.size - len(taken))
-    own = np.random.SeedSequence([seed, len(candidates)]).generate_state(2)
+    seeds = np.random.SeedSequence([seed, len(candidates)]).generate_state(2)
     points = chain(
         latin_hypercube(space, rules.first, seed),
-        islice(_parzen_points(space, candidates, int(own[0]), rules), number + EXTRA_DRAWS),
-        _random_points(space, int(own[1])),
+        islice(_parzen_points(space, candidates, int(seeds[0]), rules), number + EXTRA_DRAWS),
+        _random_points(space, int(seeds[1])),
     )
     return tuple(islice(_new_points(space, points, taken), max(0, number)))
 
@@ -146,9 +146,9 @@ def _past_trials(
     entrants = run_race(candidates, rules).entrants
     values = iter(_shrink_estimates([entrant for entrant in entrants if entrant.is_known]))
     trials = []
-    for each, entrant in zip(candidates, entrants, strict=True):
-        active = space.active(each.point)
-        params = {p.name: _internal(p.domain, each.point[p.name]) for p in active}
+    for candidate, entrant in zip(candidates, entrants, strict=True):
+        active = space.active(candidate.point)
+        params = {p.name: _internal(p.domain, candidate.point[p.name]) for p in active}
         domains = {p.name: _distribution(p.domain) for p in active}
         if entrant.is_known:
             limits = _constraint_violations(entrant, rules)
@@ -180,7 +180,9 @@ def _constraint_violations(entrant: Entrant, rules: SearchPolicy) -> dict[str, f
     """Return by how much each workload falls below the allowed worst; above 0 if it does."""
     if rules.worst is None:
         return {}
-    return {str(workload): rules.worst - own for workload, own in enumerate(entrant.by_workload)}
+    return {
+        str(workload): rules.worst - ratio for workload, ratio in enumerate(entrant.by_workload)
+    }
 
 
 def _shrink_estimates(entrants: Sequence[Entrant]) -> list[float]:

@@ -82,7 +82,9 @@ def run_race(candidates: Sequence[CandidateResult], rules: SearchPolicy) -> Race
     """
     ratios, shares = stack_ratios(candidates, rules)
     judge = _RaceEvaluation(ratios, shares, rules)
-    statuses = [RaceStatus.REFUSED if each.refused else RaceStatus.RACING for each in candidates]
+    statuses = [
+        RaceStatus.REFUSED if candidate.refused else RaceStatus.RACING for candidate in candidates
+    ]
     for blocks in range(1, ratios.shape[2] + 1):
         statuses = judge.after(blocks, statuses)
     return judge.result(statuses)
@@ -126,7 +128,7 @@ class _RaceEvaluation:
         estimates, counts = estimate_candidates(self.ratios, self.shares), self._counts(blocks)
         eligible = self._eligible(estimates)
         errors = np.sqrt(np.diagonal(estimates.covariance))
-        racing = [index for index, own in enumerate(statuses) if own is RaceStatus.RACING]
+        racing = [index for index, status in enumerate(statuses) if status is RaceStatus.RACING]
         runs = tuple(racing[: self.rules.slots])
         entrants = tuple(
             Entrant(

@@ -90,24 +90,24 @@ def estimate_response(
     The minimum is 8 candidates, and 3 per parameter.
     """
     ratios, shares = stack_ratios(candidates, rules)
-    found = estimate_candidates(ratios, shares)
+    estimates = estimate_candidates(ratios, shares)
     known = [
         index
-        for index, each in enumerate(candidates)
-        if np.isfinite(found.value[index]) and not each.refused
+        for index, candidate in enumerate(candidates)
+        if np.isfinite(estimates.value[index]) and not candidate.refused
     ]
     points = [candidates[index].point for index in known]
     varied = _varied_parameters(space, points)
     enough = len(known) >= max(MIN_CANDIDATES, MIN_CANDIDATES_PER_PARAMETER * len(varied)) and bool(
-        found.freedom.all()
+        estimates.freedom.all()
     )
     if not varied or not enough:
         return None
-    y, covariance = found.value[known], found.covariance[np.ix_(known, known)]
+    y, covariance = estimates.value[known], estimates.covariance[np.ix_(known, known)]
     over = latin_hypercube(space, INTEGRATION_POINTS, seed)
     drawn = surrogate.draw_posterior(_parts(varied, over, points), y, covariance, seed)
     curves = _curves(varied, drawn)
-    heterogeneous = _is_heterogeneous(y, covariance, float(found.freedom.min()))
+    heterogeneous = _is_heterogeneous(y, covariance, float(estimates.freedom.min()))
     return ResponseModel(
         len(known), curves, _importance(varied, over, drawn) if heterogeneous else ()
     )

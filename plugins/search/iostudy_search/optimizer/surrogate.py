@@ -160,15 +160,16 @@ class _Model:
         """Draw constant and terms: a prior draw with Matheron's update."""
         strengths, vague = self.strengths(log_s), CONSTANT_PRIOR_SCALE * self.scale
         *prior, error = (root @ rng.standard_normal(len(root)) for root in self.roots)
-        prior = [s * own for s, own in zip(strengths, prior, strict=True)]
+        prior = [s * draw for s, draw in zip(strengths, prior, strict=True)]
         constant = self.y.mean() + vague * rng.standard_normal()
         simulated = constant + error
-        for own, part in zip(prior, self.parts, strict=True):
-            simulated = simulated + own[part.grid_size :]
+        for draw, part in zip(prior, self.parts, strict=True):
+            simulated = simulated + draw[part.grid_size :]
         weights, _ = self.solve(log_s, self.y - simulated)
         return float(constant + vague**2 * weights.sum()), [
-            own[: part.grid_size] + s**2 * part.kernel[: part.grid_size, part.grid_size :] @ weights
-            for own, part, s in zip(prior, self.parts, strengths, strict=True)
+            draw[: part.grid_size]
+            + s**2 * part.kernel[: part.grid_size, part.grid_size :] @ weights
+            for draw, part, s in zip(prior, self.parts, strengths, strict=True)
         ]
 
 
@@ -193,14 +194,14 @@ def _centred(domain: Domain, values: Sequence[str], held: Sequence[str | None]) 
 
     0 with what does not have the parameter.
     """
-    there = np.array([own is not None for own in held])
-    places = np.array([domain.share(own) if own is not None else 0.0 for own in held])
-    over = np.array([domain.share(own) for own in values])
+    there = np.array([value is not None for value in held])
+    places = np.array([domain.share(value) if value is not None else 0.0 for value in held])
+    over = np.array([domain.share(value) for value in values])
     kernels = []
     for similar in _similarities(domain):
-        mean, own = similar(places, over).mean(axis=1), similar(over, over).mean(axis=1)
-        left = similar(places, places) - np.outer(mean, mean) / own.mean()
-        kernels.append(left / (1 - (own**2).mean() / own.mean()))
+        mean, variance = similar(places, over).mean(axis=1), similar(over, over).mean(axis=1)
+        left = similar(places, places) - np.outer(mean, mean) / variance.mean()
+        kernels.append(left / (1 - (variance**2).mean() / variance.mean()))
     return np.asarray(np.mean(kernels, axis=0) * np.outer(there, there))
 
 

@@ -134,7 +134,7 @@ class ScreeningDesign(Design):
             return False
         try:
             main_effects(
-                self.runs(study.factors), [len(own.levels) for own in varied(study.factors)]
+                self.runs(study.factors), [len(factor.levels) for factor in varied(study.factors)]
             )
         except ValueError:
             return False
@@ -189,8 +189,8 @@ class ScreeningDesign(Design):
                 main_effects(runs, levels)
             except ValueError as error:
                 message = f"no such design can be made of these factors ({error})"
-                found = self.describe()
-                collector.add(KEY_PATH, f"{message}; choose another one", found=found)
+                text = self.describe()
+                collector.add(KEY_PATH, f"{message}; choose another one", found=text)
                 return
             number = len(runs)
         if number > most:
@@ -251,8 +251,8 @@ def _check_other_keys(collector: ProblemCollector, file: StudyFile) -> None:
     for key in ("configurations", "baseline", "bounds"):
         if key in file.model_fields_set:
             message = "a design chooses the runs, and compares the levels of each factor"
-            found = format_value(collector.source.values[key])
-            collector.add((key,), f"{message}; leave this out, or `design`", found)
+            value = format_value(collector.source.values[key])
+            collector.add((key,), f"{message}; leave this out, or `design`", value)
     if file.refused is Refusal.STRICT:
         message = "a design needs all of its runs; write leave-out, which leaves out levels"
         collector.add(("refused",), message, Refusal.STRICT)

@@ -154,7 +154,7 @@ def find_aliases(runs: Runs, levels: Sequence[int]) -> tuple[Alias, ...]:
     Interactions are centred, so that they contain no part of their main effects.
     """
     effects = main_effects(runs, levels)
-    found = [
+    aliases = [
         Alias(term, interaction, float(share))
         for interaction in _pairs_of_levels(levels)
         for term, share in zip(
@@ -164,7 +164,7 @@ def find_aliases(runs: Runs, levels: Sequence[int]) -> tuple[Alias, ...]:
         )
         if share > _ROUNDING
     ]
-    return tuple(sorted(found, key=lambda alias: effects.terms.index(alias.effect)))
+    return tuple(sorted(aliases, key=lambda alias: effects.terms.index(alias.effect)))
 
 
 def _pairs_of_levels(levels: Sequence[int]) -> Iterator[Term]:

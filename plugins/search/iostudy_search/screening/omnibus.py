@@ -75,10 +75,10 @@ def _type_two_sums(figures: Array, runs: Runs) -> list[tuple[float, int]]:
     """
     blocks, number = figures.shape
     levels = [np.tile(runs[:, index], blocks) for index in range(runs.shape[1])]
-    terms = [_dummies(each) for each in (np.repeat(np.arange(blocks), number), *levels)]
+    terms = [_dummies(column) for column in (np.repeat(np.arange(blocks), number), *levels)]
     whole, rank = _fit(figures.ravel(), terms)
     without = [_fit(figures.ravel(), terms[: 1 + k] + terms[2 + k :]) for k in range(len(levels))]
-    return [(residual - whole, rank - own) for residual, own in without]
+    return [(residual - whole, rank - rank_without) for residual, rank_without in without]
 
 
 def _dummies(levels: NDArray[np.int64]) -> Array:

@@ -109,10 +109,13 @@ def effect_noise_ratio(study: Study) -> float:
     design, levels = _design(study)
     weights = designs.main_effects(design.runs(study.factors), levels).weights
     configurations = study.configurations()
-    indexes = {own.label: index for index, own in enumerate(configurations)}
-    plots = [[indexes[own.label] for own in plot] for plot in whole_plots(configurations)]
-    plot_weights = np.stack([weights[:, own].sum(axis=1) for own in plots], axis=1)
-    return math.sqrt(max((each**2).sum(axis=1).max() for each in (weights, plot_weights)) / 2)
+    indexes = {configuration.label: index for index, configuration in enumerate(configurations)}
+    plots = [
+        [indexes[configuration.label] for configuration in plot]
+        for plot in whole_plots(configurations)
+    ]
+    plot_weights = np.stack([weights[:, plot].sum(axis=1) for plot in plots], axis=1)
+    return math.sqrt(max((matrix**2).sum(axis=1).max() for matrix in (weights, plot_weights)) / 2)
 
 
 def term_label(term: Term, study: Study) -> str:
@@ -132,14 +135,14 @@ def _estimate_effects(
     study: Study, figures: Sequence[Array], contrasts: Contrasts, rule: Rule
 ) -> Iterator[ScreeningResult]:
     inputs = [
-        (workload, own, term, EffectSeries(own @ weights, workload.figure.higher_is_better))
-        for workload, own in zip(study.workloads, figures, strict=True)
+        (workload, values, term, EffectSeries(values @ weights, workload.figure.higher_is_better))
+        for workload, values in zip(study.workloads, figures, strict=True)
         for term, weights in zip(contrasts.terms, contrasts.weights, strict=True)
     ]
     effects = screen_effects([series for *_, series in inputs], rule)
-    for (workload, own, term, series), effect in zip(inputs, effects, strict=True):
+    for (workload, values, term, series), effect in zip(inputs, effects, strict=True):
         sign = 1 if series.higher_is_better else -1
-        reference = float(np.mean(own @ contrasts.reference)) if len(own) else math.nan
+        reference = float(np.mean(values @ contrasts.reference)) if len(values) else math.nan
         yield ScreeningResult(
             workload=workload,
             term=term,

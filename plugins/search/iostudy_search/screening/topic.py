@@ -135,13 +135,13 @@ def find_aliases(study: Study, design: ScreeningDesign) -> tuple[AliasReport, ..
     """Return for each effect the pairs of factors whose interaction is aliased with it."""
     factors = varied(study.factors)
     levels = [len(factor.levels) for factor in factors]
-    found: dict[Term, dict[str, None]] = {}
+    aliases: dict[Term, dict[str, None]] = {}
     for alias in designs.find_aliases(design.runs(study.factors), levels):
         pair = " with ".join(factors[index].name for index, _ in alias.interaction.parts)
-        found.setdefault(alias.effect, {})[pair] = None
+        aliases.setdefault(alias.effect, {})[pair] = None
     return tuple(
         AliasReport(level=term_label(effect, study), interactions=tuple(pairs))
-        for effect, pairs in found.items()
+        for effect, pairs in aliases.items()
     )
 
 
@@ -162,17 +162,17 @@ def _test_factors(
                 )
 
 
-def _effect(found: ScreeningResult) -> EffectReport:
-    comparison = found.effect.comparison
+def _effect(result: ScreeningResult) -> EffectReport:
+    comparison = result.effect.comparison
     return EffectReport(
-        workload=found.workload.label,
-        level=found.label,
-        against=found.against,
+        workload=result.workload.label,
+        level=result.label,
+        against=result.against,
         change=finite(comparison.change),
         interval=build_span(comparison.change_interval),
         verdict=comparison.verdict,
-        by_holm=found.effect.by_holm,
-        p=finite(found.effect.p),
+        by_holm=result.effect.by_holm,
+        p=finite(result.effect.p),
         blocks=comparison.blocks,
     )
 
@@ -181,10 +181,10 @@ def _answer(study: Study, effects: Sequence[ScreeningResult]) -> str:
     """``Of 5 factors, 1 matters: mount.atime. ...``: on any workload, by any level."""
     factors = varied(study.factors)
     verdicts: dict[int, set[Verdict]] = {}
-    for each in effects:
-        verdicts.setdefault(each.term.parts[0][0], set()).add(each.effect.comparison.verdict)
-    matter = [factors[index].name for index, own in verdicts.items() if own & set(_FOUND)]
-    equal = sum(own == {Verdict.EQUIVALENT} for own in verdicts.values())
+    for effect in effects:
+        verdicts.setdefault(effect.term.parts[0][0], set()).add(effect.effect.comparison.verdict)
+    matter = [factors[index].name for index, kinds in verdicts.items() if kinds & set(_FOUND)]
+    equal = sum(kinds == {Verdict.EQUIVALENT} for kinds in verdicts.values())
     left = len(factors) - len(matter) - equal
     clauses = ["none is shown to matter"]
     if matter:
@@ -206,9 +206,9 @@ def _predicted(study: Study, effects: Sequence[ScreeningResult]) -> PredictedBes
     for workload in study.workloads:
         sign = 1 if workload.figure.higher_is_better else -1
         total = math.fsum(
-            own.effect.comparison.estimate
-            for own in effects
-            if own.workload == workload and own.term.parts[0] in chosen.items()
+            effect.effect.comparison.estimate
+            for effect in effects
+            if effect.workload == workload and effect.term.parts[0] in chosen.items()
         )
         changes[workload.label] = as_fraction(sign * total)
     factors = varied(study.factors)
@@ -234,12 +234,12 @@ def _best_levels(study: Study, effects: Sequence[ScreeningResult]) -> Iterator[t
     for factor in range(len(varied(study.factors))):
         totals: dict[int, float] = {}
         for level in {e.term.parts[0][1] for e in effects if e.term.parts[0][0] == factor}:
-            own = [e for e in effects if e.term.parts == ((factor, level),)]
-            words = {e.effect.comparison.verdict for e in own}
+            matching = [e for e in effects if e.term.parts == ((factor, level),)]
+            words = {e.effect.comparison.verdict for e in matching}
             if Verdict.BETTER in words and Verdict.WORSE not in words:
                 totals[level] = math.fsum(
                     weight * e.effect.comparison.estimate
-                    for e, weight in zip(own, study.weights, strict=True)
+                    for e, weight in zip(matching, study.weights, strict=True)
                 )
         if totals:
             yield factor, max(totals, key=lambda level: totals[level])
@@ -249,7 +249,7 @@ _MOST_NAMED = 6
 """More interactions than these are counted."""
 
 
-def _build_section(found: ScreeningReport, risk: float, *, several: bool) -> Section:
+def _build_section(report: ScreeningReport, risk: float, *, several: bool) -> Section:
     aliases = make_table(
         (
             {
@@ -265,7 +265,7 @@ def _build_section(found: ScreeningReport, risk: float, *, several: bool) -> Sec
                     ]
                 ),
             }
-            for alias in found.aliases
+            for alias in report.aliases
         ),
         "aliases",
         names=2,
@@ -279,17 +279,17 @@ def _build_section(found: ScreeningReport, risk: float, *, several: bool) -> Sec
                 "degrees of freedom": f"{test.degrees}, {test.error_degrees}",
                 "p (unadjusted)": _p(test.p),
             }
-            for test in found.omnibus
+            for test in report.omnibus
         ),
         "omnibus test of all levels of a factor (type II F; not used for verdicts)",
         names=2,
     )
-    interactions = _effects("interactions", found.interactions, several=several)
+    interactions = _effects("interactions", report.interactions, several=several)
     return Section(
         name="screening",
         title="Factor effects",
-        notes=tuple(_known(found, risk)),
-        tables=(_effects("", found.effects, several=several),),
+        notes=tuple(_known(report, risk)),
+        tables=(_effects("", report.effects, several=several),),
         folded=tuple(table for table in (interactions, aliases, omnibus) if table.rows),
     )
 
@@ -346,15 +346,15 @@ def _effects(title: str, effects: Sequence[EffectReport], *, several: bool) -> T
     return make_table(
         (
             {
-                "level": own.level,
-                "against": own.against,
-                **({"workload": own.workload} if several else {}),
-                "change": format_change_interval(own.change, own.interval),
-                "verdict": f"{own.verdict if own.blocks else 'no data'}"
-                f"{' (by Holm)' if own.by_holm else ''}",
-                "p (Holm)": _p(own.p),
+                "level": effect.level,
+                "against": effect.against,
+                **({"workload": effect.workload} if several else {}),
+                "change": format_change_interval(effect.change, effect.interval),
+                "verdict": f"{effect.verdict if effect.blocks else 'no data'}"
+                f"{' (by Holm)' if effect.by_holm else ''}",
+                "p (Holm)": _p(effect.p),
             }
-            for own in sorted(effects, key=lambda own: -abs(own.change or 0.0))
+            for effect in sorted(effects, key=lambda effect: -abs(effect.change or 0.0))
         ),
         title,
         names=3 if several else 2,

@@ -176,8 +176,8 @@ def list_unsettled(
     own_level = level / max(1, len(increments))
     return tuple(
         label
-        for label, own in increments.items()
-        if len(own) >= _FEWEST and _certain_change(own, own_level) > TOLERANCE * margin
+        for label, values in increments.items()
+        if len(values) >= _FEWEST and _certain_change(values, own_level) > TOLERANCE * margin
     )
 
 

@@ -184,10 +184,10 @@ def _parse_yaml(text: str) -> Any:
 
 
 def _invalid_options(definition: WorkloadDefinition, error: ValidationError) -> UsageError:
-    found = "; ".join(_describe_error(detail, definition) for detail in error.errors())
+    fault = "; ".join(_describe_error(detail, definition) for detail in error.errors())
     allowed = ", ".join(definition.options.model_fields)
     remedy = f"the options are {allowed}; `iostudy workloads {definition.name}` describes them"
-    return usage_error(f"options of {definition.name}", found, remedy)
+    return usage_error(f"options of {definition.name}", fault, remedy)
 
 
 def _describe_error(detail: ErrorDetails, definition: WorkloadDefinition) -> str:
@@ -219,13 +219,13 @@ def find_place(definition: WorkloadDefinition, target: str, section: str) -> Ben
     """
     in_hdfs = "://" in target
     if section and (in_hdfs or not definition.service):
-        found = "the target is one already" if in_hdfs else f"{definition.name} runs on none"
-        raise usage_error("a cluster to start", found, f"leave {_SECTION} out")
+        fault = "the target is one already" if in_hdfs else f"{definition.name} runs on none"
+        raise usage_error("a cluster to start", fault, f"leave {_SECTION} out")
     spec = _parse_section(section, definition.service) if definition.service else None
     if not in_hdfs:
         folder = Path(target)
-        own = DirectoryTarget(folder)
-        return BenchPlace(own, folder, _request_service(definition, own, spec))
+        storage = DirectoryTarget(folder)
+        return BenchPlace(storage, folder, _request_service(definition, storage, spec))
     if not definition.service:
         remedy = (
             "name a directory, or one of Hadoop's own workloads; `iostudy workloads` lists them"

@@ -38,7 +38,7 @@ def build_document(
             for part in result.parts
         ),
         device=next(iter(result.devices), ""),
-        devices={name: finite_values(own) for name, own in summary.devices.items()},
+        devices={name: finite_values(figures) for name, figures in summary.devices.items()},
         machine=finite_values(summary.machine),
         block_requests=None if summary.requests is None else _block_requests(summary.requests),
         limited_by=build_diagnosis(limited),
@@ -58,7 +58,7 @@ def _readings(figures: Sequence[Figure], values: Mapping[str, float]) -> dict[st
 def _block_requests(requests: BlockRequests) -> BlockRequestReport:
     return BlockRequestReport(
         devices={
-            device: {operation: _requests(own) for operation, own in operations.items()}
+            device: {operation: _requests(counted) for operation, counted in operations.items()}
             for device, operations in requests.devices.items()
         },
         events=requests.events,

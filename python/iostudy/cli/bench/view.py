@@ -56,8 +56,8 @@ def print_screen(
     lines = [*_wrap("; ".join(readings))]
     for operation, histogram in result.latencies.items():
         if histogram and f"{operation}_latency_p50" not in result.figures:
-            own = percentiles_us(histogram)
-            shown = ", ".join(f"{name} {format_significant(own[name])}" for name in own)
+            values = percentiles_us(histogram)
+            shown = ", ".join(f"{name} {format_significant(values[name])}" for name in values)
             lines += _wrap(f"{operation} latency, us: {shown}")
     for device in result.devices[:1]:
         telemetry = result.telemetry.summary.devices.get(device, {})
@@ -121,40 +121,40 @@ def _format_value(value: float, unit: str) -> tuple[str, str]:
 
 
 def _print_latencies(latencies: Mapping[str, Histogram]) -> None:
-    known = {operation: own for operation, own in latencies.items() if own}
+    known = {operation: histogram for operation, histogram in latencies.items() if histogram}
     if not known:
         return
-    percentiles = {operation: percentiles_us(own) for operation, own in known.items()}
+    percentiles = {operation: percentiles_us(histogram) for operation, histogram in known.items()}
     heads = ("latency, us", *next(iter(percentiles.values())), "measured")
     rows = [
         (
             operation,
-            *map(format_significant, own.values()),
+            *map(format_significant, values.values()),
             str(sum(count for _, count in known[operation])),
         )
-        for operation, own in percentiles.items()
+        for operation, values in percentiles.items()
     ]
     print_line()
     print_table(heads, rows)
-    for operation, own in known.items():
+    for operation, histogram in known.items():
         print_line()
-        print_table((f"{operation}, up to us", "share, %", ""), list(format_bars(own)))
+        print_table((f"{operation}, up to us", "share, %", ""), list(format_bars(histogram)))
 
 
 def _print_parts(figure: Figure, parts: Sequence[Part]) -> None:
     """Print matrix cells as a matrix per operation, other parts as a row each."""
-    own = [
+    values = [
         (part.labels, part.figures[figure.name]) for part in parts if figure.name in part.figures
     ]
-    if not own:
+    if not values:
         return
     print_line()
     print_line(f"{figure.name} of each part, {figure.unit}: {figure.documentation}")
-    for matrix in build_matrices(own):
+    for matrix in build_matrices(values):
         heads, rows = matrix.table(format_significant)
         print_numbers(TextTable(matrix.operation, heads, rows, names=1))
-    if not build_matrices(own):
-        print_numbers(_build_parts_table(own, figure.name))
+    if not build_matrices(values):
+        print_numbers(_build_parts_table(values, figure.name))
 
 
 def _build_parts_table(parts: Sequence[tuple[Mapping[str, str], float]], name: str) -> TextTable:
@@ -177,25 +177,27 @@ def print_block_requests(measured: BlockRequests) -> None:
         return
     heads = ("requests of", "operation", "mean", *percentiles_us(known[0][2].latencies_us), "us")
     print_line()
-    print_table(heads, [_latency_row(*each) for each in known])
+    print_table(heads, [_latency_row(*entry) for entry in known])
     print_line()
     heads = ("requests of", "operation", "count", "mean", "smallest", "largest", "KiB")
-    print_table(heads, [_size_row(*each) for each in known])
-    for device, operation, own in known:
+    print_table(heads, [_size_row(*entry) for entry in known])
+    for device, operation, requests in known:
         print_line()
         heads = (f"{operation} of {device}, up to us", "share, %", "")
-        print_table(heads, list(format_bars(own.latencies_us)))
-    for device, operation, own in known:
-        if own.moved_bytes:
+        print_table(heads, list(format_bars(requests.latencies_us)))
+    for device, operation, requests in known:
+        if requests.moved_bytes:
             print_line()
             heads = (f"{operation} of {device}, up to KiB", "share, %", "")
-            print_table(heads, list(format_bars((size / KIB, count) for size, count in own.sizes)))
+            print_table(
+                heads, list(format_bars((size / KIB, count) for size, count in requests.sizes))
+            )
 
 
 def _iterate_requests(measured: BlockRequests) -> Iterator[DeviceRequests]:
     for device, operations in measured.devices.items():
-        for operation, own in operations.items():
-            yield device, operation, own
+        for operation, requests in operations.items():
+            yield device, operation, requests
 
 
 def _latency_row(device: str, operation: str, requests: Requests) -> tuple[str, ...]:

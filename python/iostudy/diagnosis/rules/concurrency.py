@@ -41,7 +41,7 @@ SPARE = UTILIZATION.low
 
 def find_low_concurrency(summary: TelemetrySummary, context: DiagnosisContext) -> Iterator[Finding]:
     """Find low concurrency: the workload waited for each request and the device could do more."""
-    if any(own.stores for own in context.serial):
+    if any(resource.stores for resource in context.serial):
         return  # the rule `serial_resource` judges those waits
     demand = compute_demand(summary, context)
     if demand is None or summary.machine.get("%throttled", 0.0) >= PAUSED:
@@ -84,7 +84,7 @@ def _find_spare_capacity(
         return None
     if figures is None:
         return Confidence.LOW, ()
-    util = max(own["%util"] for own in disks.values())
+    util = max(disk["%util"] for disk in disks.values())
     evidence = Evidence("%util", device, util, "%", f"the device busy {format_busy(util)} %")
     is_spare = util < (MOSTLY_IDLE if context.is_rotational(device) else SPARE)
     return (Confidence.MEDIUM if is_spare else Confidence.LOW), (evidence,)

@@ -68,7 +68,7 @@ def compute_busy_time(summary: TelemetrySummary, context: DiagnosisContext) -> E
         return None
     # The kernel counts merged flushes separately from %util (block/blk-flush.c), and the devices
     # may all have been busy at different times.
-    total = sum(own["%util"] + _flushing_percent(own) for own in figures.values())
+    total = sum(disk["%util"] + _flushing_percent(disk) for disk in figures.values())
     percent = min(100.0, total)
     return Evidence(
         "busy", context.device_names, percent, "%", f"{format_number(percent)} % of the time"
@@ -97,7 +97,7 @@ def _find_saturation(
     if point is None or busy is None or find_higher_throughput(context, device, point):
         return
     if saturated := _grade_saturation(
-        device, point, context, max(own["aqu-sz"] for own in disks.values())
+        device, point, context, max(disk["aqu-sz"] for disk in disks.values())
     ):
         confidence, evidence = saturated
         demand = compute_demand(summary, context)
@@ -166,8 +166,8 @@ def _find_flush_limit(device: str, figures: Figures) -> Iterator[Finding]:
     share = min(100.0, _flushing_percent(figures))
     if confidence := UTILIZATION.grade(share):
         says = f"flushing its cache {format_number(share)} % of the time"
-        each = build_evidence(figures, "f_await", device, "ms", "{} ms each time")
-        evidence = (Evidence("f/s x f_await", device, share, "%", says), each)
+        wait = build_evidence(figures, "f_await", device, "ms", "{} ms each time")
+        evidence = (Evidence("f/s x f_await", device, share, "%", says), wait)
         yield Finding(
             Bottleneck.DEVICE,
             device,

@@ -52,8 +52,8 @@ def _find_foreign_io(summary: TelemetrySummary, context: DiagnosisContext) -> It
     foreign_kb = {targets: compute_foreign_kb(summary, targets, workload_kb)}
     for disk in sorted(below - set(targets)):
         foreign_kb[disk,] = sum(submitter.kB for submitter in find_submitters(summary, [disk]))
-    found = (_grade_foreign_io(summary, context, *item) for item in foreign_kb.items())
-    findings = [finding for finding in found if finding is not None]
+    grades = (_grade_foreign_io(summary, context, *item) for item in foreign_kb.items())
+    findings = [finding for finding in grades if finding is not None]
     yield from sorted(findings, key=lambda finding: finding.held or 0.0, reverse=True)[:1]
 
 

@@ -94,8 +94,8 @@ def _grade_attribution(machine: Figures) -> Confidence:
     """Return the highest confidence that the workload's own tasks stalled."""
     if _GROUP_PRESSURE in machine:
         return Confidence.HIGH
-    own = SWAPPED.grade(_maximum(machine, _WORKLOAD))
-    return Confidence.MEDIUM if own else Confidence.LOW
+    confidence = SWAPPED.grade(_maximum(machine, _WORKLOAD))
+    return Confidence.MEDIUM if confidence else Confidence.LOW
 
 
 def _maximum(machine: Figures, figures: tuple[str, ...]) -> float:
@@ -140,7 +140,7 @@ def find_writeback_throttling(
 def _is_writer(summary: TelemetrySummary, context: DiagnosisContext) -> bool:
     if "written_kB" not in summary.workload:
         return True
-    written = sum(own["kB_wrtn"] for own in context.device_figures(summary).values())
+    written = sum(device["kB_wrtn"] for device in context.device_figures(summary).values())
     return summary.workload["written_kB"] > WRITER_SHARE / 100 * written
 
 

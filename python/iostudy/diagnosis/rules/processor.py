@@ -53,9 +53,9 @@ def _find_busy_cores(summary: TelemetrySummary, context: DiagnosisContext) -> It
         says = f"all cores busy {format_number(busy)} % of the time"
         evidence = (Evidence("%cpu", "", busy, "%", says),)
         # Without the states of the workload's threads it is unknown who used the CPU.
-        own = ELASTICITY.grade(_own_share(summary, demand)) if demand else Confidence.MEDIUM
-        if own:
-            sure = lowest_confidence(confidence, own)
+        grade = ELASTICITY.grade(_own_share(summary, demand)) if demand else Confidence.MEDIUM
+        if grade:
+            sure = lowest_confidence(confidence, grade)
             yield Finding(Bottleneck.CPU, "", held, sure, evidence)
 
 

@@ -37,7 +37,7 @@ def find_rate_caps(summary: TelemetrySummary, context: DiagnosisContext) -> Iter
 
 def ran_at_cap(summary: TelemetrySummary) -> bool:
     """Return whether the capped group reached a cap, with medium or high confidence."""
-    return any(found.confidence is not Confidence.LOW for found in _find_rate_caps(summary))
+    return any(cap.confidence is not Confidence.LOW for cap in _find_rate_caps(summary))
 
 
 def _find_rate_caps(summary: TelemetrySummary) -> Iterator[Finding]:
@@ -79,8 +79,8 @@ def _measure_capped_rate(figures: Figures, figure: str, cap: float) -> tuple[str
 
     If that is unknown it is the device's rate, provided that the cap allows it.
     """
-    own = f"capped_{figure}"
-    if own in figures:
-        return own, figures[own]
+    name = f"capped_{figure}"
+    if name in figures:
+        return name, figures[name]
     whole = figures[figure] + figures.get(_MERGED.get(figure, ""), 0.0)
     return figure, whole if 100 * whole <= MAXIMUM * cap else 0.0

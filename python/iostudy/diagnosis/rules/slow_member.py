@@ -93,9 +93,9 @@ def _select_peers(
     name: str, members: Mapping[str, Figures], context: DiagnosisContext, *, comparable: bool
 ) -> Iterator[tuple[str, Figures]]:
     """Return the other members of the same type."""
-    own = _has_platters(name, context)
+    rotates = _has_platters(name, context)
     for other, figures in members.items():
-        is_peer = other != name and _has_platters(other, context) == own
+        is_peer = other != name and _has_platters(other, context) == rotates
         if is_peer and (not comparable or _have_comparable_io(members[name], figures)):
             yield other, figures
 
@@ -113,14 +113,18 @@ def _compare_with_peers(
     name: str, figures: Figures, peers: Mapping[str, Figures]
 ) -> Iterator[Finding]:
     busy = UTILIZATION.grade(figures["%util"])
-    compared = [own for kind in _KINDS if (own := _compare_waits(kind, figures, peers.values()))]
+    compared = [
+        comparison
+        for kind in _KINDS
+        if (comparison := _compare_waits(kind, figures, peers.values()))
+    ]
     if busy is None or not compared:
         return
     wait, usual = max(compared, key=lambda waits: waits[0] / waits[1])
     queues = figures["aqu-sz"] + sum(peer["aqu-sz"] for peer in peers.values())
     inside = 100 * figures["aqu-sz"] / queues if queues else 0.0
     if wait >= SLOWER * usual and (slower := ELASTICITY.grade(inside)):
-        idle = median(own["%util"] for own in peers.values())
+        idle = median(peer["%util"] for peer in peers.values())
         waits = f"{format_number(wait)} ms a request, peers {format_number(usual)} ms"
         evidence = (
             Evidence("await", name, wait, "ms", waits),
@@ -155,9 +159,9 @@ def _compare_waits(
     A mirror may serve all reads from one side: reads only compare with reads.
     """
     rate, wait = f"{kind}/s", f"{kind}_await"
-    own, active = figures[rate], [peer for peer in peers if peer[rate]]
-    if not active or own < _MINIMUM_SHARE * (figures["r/s"] + figures["w/s"]):
+    value, active = figures[rate], [peer for peer in peers if peer[rate]]
+    if not active or value < _MINIMUM_SHARE * (figures["r/s"] + figures["w/s"]):
         return None
-    is_even = own <= UNEVEN * median(peer[rate] for peer in active)
+    is_even = value <= UNEVEN * median(peer[rate] for peer in active)
     usual = median(peer[wait] for peer in active)
-    return (figures[wait], usual) if is_even and own and usual else None
+    return (figures[wait], usual) if is_even and value and usual else None

@@ -83,8 +83,8 @@ def measure_pair(
         run.wait(opened[-1].end)
         run.verify()
         labels += [""] * (len(opened) - count) + [label] * count
-    found = zip(labels, collect(run, requested), strict=True)
-    return tuple(_add_previous([own for own in found if own[0]], before))
+    pairs = zip(labels, collect(run, requested), strict=True)
+    return tuple(_add_previous([block for block in pairs if block[0]], before))
 
 
 def _open(run: SwitchedRun, start: float, seconds: float, count: int) -> list[Window]:
@@ -121,9 +121,9 @@ def collect(run: SwitchedRun, windows: list[Window]) -> list[WindowCount]:
     """
     if windows:
         run.wait(windows[-1].end)
-    found = list(run.meter.completed())
+    completed = list(run.meter.completed())
     deadline = run.now() + _PATIENCE_SECONDS
-    while len(found) < len(windows):
+    while len(completed) < len(windows):
         if run.now() > deadline:
             raise WorkloadError(
                 "the counts of a window",
@@ -132,8 +132,8 @@ def collect(run: SwitchedRun, windows: list[Window]) -> list[WindowCount]:
                 remedy="see dmesg for errors of the device",
             )
         run.wait(run.now() + _POLL_SECONDS)
-        found += run.meter.completed()
-    return found
+        completed += run.meter.completed()
+    return completed
 
 
 MAX_ATTEMPTS = 20
@@ -157,8 +157,8 @@ class Blocks:
 
     def __post_init__(self) -> None:
         self._looks = set(decision_rule(self.study).boundaries_of(self.study.last_block).looks)
-        own = (row.block for row in self.rows if row.workload == self.request.label)
-        self._index = max(own, default=0)
+        blocks_run = (row.block for row in self.rows if row.workload == self.request.label)
+        self._index = max(blocks_run, default=0)
         self._before = self.study.baseline.label
 
     @property

@@ -84,9 +84,9 @@ class SwitchbackRunner:
 
     def _plan(self, request: WorkloadRequest, run: SwitchedRun) -> WindowPlan | None:
         """Return the recorded plan of the windows, or make and record one; None without any."""
-        for own in self._record.plans():
-            if own.workload == request.label and isinstance(own.plan, WindowPlan):
-                return own.plan
+        for entry in self._record.plans():
+            if entry.workload == request.label and isinstance(entry.plan, WindowPlan):
+                return entry.plan
         labels = [configuration.label for configuration in self._study.configurations()]
         rehearsal = rehearse(run, labels)
         operations = required_for_figure(request.figure.name)
@@ -157,22 +157,22 @@ class SwitchbackRunner:
         """Return an upper bound; workloads without a plan are assumed to take the planned time."""
         labels = [workload.label for workload in self._study.workloads]
         later = len(labels) - 1 - labels.index(blocks.request.label)
-        own = blocks.blocks_left * plan.block_seconds
-        return min(own + later * self._study.decide.time, self._limit.seconds_left)
+        seconds = blocks.blocks_left * plan.block_seconds
+        return min(seconds + later * self._study.decide.time, self._limit.seconds_left)
 
 
 def collect_increments(
     windows: Sequence[WindowRow], request: WorkloadRequest
 ) -> dict[str, list[float]]:
     """Collect the mean log-ratio of the halves of the windows after a switch, by block."""
-    found: dict[str, dict[int, list[float]]] = {}
+    figures: dict[str, dict[int, list[float]]] = {}
     for first, second in pairwise(row for row in windows if row.workload == request.label):
-        own = first.configuration
+        configuration = first.configuration
         values = [row.figures.get(request.figure.name, 0.0) for row in (first, second)]
-        if first.previous != own and second.previous == own and min(values) > 0:
-            blocks = found.setdefault(own, {})
+        if first.previous != configuration and second.previous == configuration and min(values) > 0:
+            blocks = figures.setdefault(configuration, {})
             blocks.setdefault(first.block, []).append(math.log(values[1] / values[0]))
-    return {label: [fmean(block) for block in blocks.values()] for label, blocks in found.items()}
+    return {label: [fmean(block) for block in blocks.values()] for label, blocks in figures.items()}
 
 
 def _explain(labels: Sequence[str]) -> str:
@@ -234,7 +234,7 @@ class ConfirmationSchedule:
 
     def configuration(self, label: str) -> Configuration:
         """Return a configuration of the study."""
-        return next(own for own in self._study.configurations() if own.label == label)
+        return next(c for c in self._study.configurations() if c.label == label)
 
     def comparisons(self, rows: Sequence[TrialRow]) -> tuple[ComparisonResult, ...]:
         """Return the comparisons of the windows."""
@@ -246,8 +246,8 @@ class ConfirmationSchedule:
         """Return the progress after a block."""
         done = {(row.workload, row.block) for row in rows if row.counts}
         left = sum(
-            1 + len(own)
-            for workload, own in self.labels.items()
+            1 + len(names)
+            for workload, names in self.labels.items()
             for index in range(1, CONFIRMATION_BLOCKS + 1)
             if (workload, index) not in done
         )

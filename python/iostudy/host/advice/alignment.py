@@ -130,13 +130,13 @@ def _observe(
     point = entry.mount.point
     match entry.filesystem:
         case "xfs":
-            own = tuple(_option(entry, name) * SECTOR_BYTES for name in ("sunit", "swidth"))
-            found, fits = _describe(*own), own == (unit, width)
+            layout = tuple(_option(entry, name) * SECTOR_BYTES for name in ("sunit", "swidth"))
+            text, fits = _describe(*layout), layout == (unit, width)
             command = ["xfs_info", str(point)]
         case "ext4" if space := facts.space.get(point):
             block = space.block_bytes
             own_width = _option(entry, "stripe") * block
-            found, fits = _describe(0, own_width), own_width == width
+            text, fits = _describe(0, own_width), own_width == width
             geometry = f"stride={unit // block},stripe_width={width // block}"
             command = ["tune2fs", "-E", geometry, str(device.node.device.path)]
         case _:
@@ -144,7 +144,7 @@ def _observe(
     if not fits:
         yield Observation(
             subject=str(point),
-            found=found,
+            found=text,
             advised=_describe(unit, width),
             evidence=f"/proc/self/mountinfo; queue of {device.name}: minimum_io_size {unit}, "
             f"optimal_io_size {width}",
@@ -155,8 +155,8 @@ def _observe(
 def _option(entry: MountEntry, name: str) -> int:
     """Return the number in ``name=number``, 0 without it."""
     values = (option.partition("=") for option in entry.options)
-    found = (number for key, _, number in values if key == name and number.isdecimal())
-    return int(next(found, 0))
+    numbers = (number for key, _, number in values if key == name and number.isdecimal())
+    return int(next(numbers, 0))
 
 
 def _describe(unit: int, width: int) -> str:

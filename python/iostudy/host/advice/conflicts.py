@@ -95,7 +95,7 @@ def may_match(rule: str, device: DeviceFacts) -> bool:
 
 
 def _matches_pattern(text: str, pattern: str) -> bool:
-    return any(fnmatchcase(text, each) for each in pattern.split("|"))
+    return any(fnmatchcase(text, part) for part in pattern.split("|"))
 
 
 def _setting(path: str) -> str:

@@ -118,12 +118,12 @@ def _device(node: DeviceNode, root: Path) -> DeviceFacts:
 
 
 def _space(topology: Topology, reader: Reader, statvfs: StatVfs) -> Mapping[Path, FilesystemSpace]:
-    found = {}
+    facts = {}
     for entry in topology.places:
         if entry.devices and not entry.is_network:
             try:
                 status = statvfs(entry.mount.point)
-                found[entry.mount.point] = FilesystemSpace(
+                facts[entry.mount.point] = FilesystemSpace(
                     size_bytes=status.f_blocks * status.f_frsize,
                     free_bytes=status.f_bfree * status.f_frsize,
                     available_bytes=status.f_bavail * status.f_frsize,
@@ -133,7 +133,7 @@ def _space(topology: Topology, reader: Reader, statvfs: StatVfs) -> Mapping[Path
                 )
             except OSError as error:
                 reader.refuse(entry.mount.point, error)
-    return found
+    return facts
 
 
 def _host(reader: Reader, more_keys: set[str]) -> HostFacts:

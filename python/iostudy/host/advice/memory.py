@@ -50,12 +50,12 @@ def _dirty_bytes(host: HostFacts) -> int | None:
 
 
 def _swappiness(facts: Facts) -> Iterator[Observation]:
-    found, on_disk = facts.host.sysctl("vm.swappiness"), facts.host.disk_swaps
-    too_high = found is not None and found > CLOUDERA_MOST_SWAPPINESS
+    swappiness, on_disk = facts.host.sysctl("vm.swappiness"), facts.host.disk_swaps
+    too_high = swappiness is not None and swappiness > CLOUDERA_MOST_SWAPPINESS
     if facts.host.runs_hadoop and too_high and on_disk:
         yield Observation(
             subject=HOST,
-            found=str(found),
+            found=str(swappiness),
             advised=f"1 to {CLOUDERA_MOST_SWAPPINESS}",
             evidence=f"/proc/swaps: {', '.join(map(str, on_disk))}",
             command=set_command(_SWAPPINESS, 1),
@@ -63,11 +63,11 @@ def _swappiness(facts: Facts) -> Iterator[Observation]:
 
 
 def _zone_reclaim(facts: Facts) -> Iterator[Observation]:
-    found = facts.host.sysctl("vm.zone_reclaim_mode")
-    if found:
+    mode = facts.host.sysctl("vm.zone_reclaim_mode")
+    if mode:
         yield Observation(
             subject=HOST,
-            found=str(found),
+            found=str(mode),
             advised="0",
             evidence="/proc/sys/vm/zone_reclaim_mode",
             command=set_command(_RECLAIM, 0),

@@ -21,10 +21,10 @@ _CONNECTION_DETAIL = re.compile(r"(addr|clientaddr|mountaddr|mountport|namlen)=.
 
 def _soft(facts: Facts) -> Iterator[Observation]:
     for entry, options in _nfs_mounts(facts):
-        found = next((name for name in _SOFT if name in options), None)
-        if found and "ro" not in options:
+        option = next((name for name in _SOFT if name in options), None)
+        if option and "ro" not in options:
             changes: dict[str, str | None] = dict.fromkeys(_SOFT)
-            yield _remount_observation(entry, found, changes | {"hard": ""})
+            yield _remount_observation(entry, option, changes | {"hard": ""})
 
 
 def _udp(facts: Facts) -> Iterator[Observation]:
@@ -36,9 +36,9 @@ def _udp(facts: Facts) -> Iterator[Observation]:
 def _no_lock(facts: Facts) -> Iterator[Observation]:
     for entry, options in _nfs_mounts(facts):
         if "nolock" in options or options.get("local_lock", "none") != "none":
-            found = "nolock" if "nolock" in options else f"local_lock={options['local_lock']}"
+            option = "nolock" if "nolock" in options else f"local_lock={options['local_lock']}"
             yield _remount_observation(
-                entry, found, {"nolock": None, "lock": "", "local_lock": "none"}
+                entry, option, {"nolock": None, "lock": "", "local_lock": "none"}
             )
 
 

@@ -43,11 +43,11 @@ def _daemons(facts: Facts) -> Iterator[Observation]:
 
 
 def _file_max(facts: Facts) -> Iterator[Observation]:
-    found = facts.host.sysctl("fs.file-max")
-    if found is not None and found < HOST_OPEN_FILES:
+    limit = facts.host.sysctl("fs.file-max")
+    if limit is not None and limit < HOST_OPEN_FILES:
         yield Observation(
             subject=HOST,
-            found=str(found),
+            found=str(limit),
             advised=f"at least {HOST_OPEN_FILES}",
             evidence="/proc/sys/fs/file-max",
             command=set_command(_FILE_MAX, HOST_OPEN_FILES),
@@ -70,11 +70,11 @@ def _handles(facts: Facts) -> Iterator[Observation]:
 
 
 def _watches(facts: Facts) -> Iterator[Observation]:
-    found = facts.host.sysctl(_WATCHES)
-    if found is not None and found < HADOOP_OPEN_FILES:
+    limit = facts.host.sysctl(_WATCHES)
+    if limit is not None and limit < HADOOP_OPEN_FILES:
         yield Observation(
             subject=HOST,
-            found=str(found),
+            found=str(limit),
             advised=f"at least {HADOOP_OPEN_FILES}",
             evidence=f"/proc/sys/{_WATCHES.replace('.', '/')}",
             command=set_command(f"sysctl.{_WATCHES}", HADOOP_OPEN_FILES),

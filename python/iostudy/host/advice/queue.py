@@ -36,12 +36,12 @@ def _read_ahead(facts: Facts) -> Iterator[Observation]:
         if entry.filesystem == "btrfs":
             continue
         device = facts.device(entry.devices[0])
-        found = device.number("read_ahead_kb")
-        if found is not None and found <= DEFAULT_READ_AHEAD_KB:
-            levels = (found, *STREAMING_READ_AHEAD_KB)
+        kib = device.number("read_ahead_kb")
+        if kib is not None and kib <= DEFAULT_READ_AHEAD_KB:
+            levels = (kib, *STREAMING_READ_AHEAD_KB)
             yield Observation(
                 subject=device.node.device.disk,
-                found=f"{found} KiB",
+                found=f"{kib} KiB",
                 advised="the fastest level in a study",
                 evidence=f"queue/read_ahead_kb, under {entry.mount.point}",
                 command=study_command(entry, _READ_AHEAD, levels, STREAMING_READS),
@@ -50,16 +50,16 @@ def _read_ahead(facts: Facts) -> Iterator[Observation]:
 
 def _max_sectors(facts: Facts) -> Iterator[Observation]:
     for disk in facts.disks:
-        found, hardware = disk.number("max_sectors_kb"), disk.number("max_hw_sectors_kb")
+        largest, hardware = disk.number("max_sectors_kb"), disk.number("max_hw_sectors_kb")
         possible = min(hardware or 0, LARGE_REQUEST_KB)
         entry = facts.place_over(disk.name)
-        if found is not None and found < possible and entry:
+        if largest is not None and largest < possible and entry:
             yield Observation(
                 subject=disk.name,
-                found=f"{found} KiB",
+                found=f"{largest} KiB",
                 advised=f"up to {possible} KiB",
                 evidence=f"queue/max_hw_sectors_kb: {hardware}",
-                command=study_command(entry, _MAX_SECTORS, (found, possible), STREAMING_WRITES),
+                command=study_command(entry, _MAX_SECTORS, (largest, possible), STREAMING_WRITES),
             )
 
 
@@ -80,11 +80,11 @@ def _depth_of_one(facts: Facts) -> Iterator[Observation]:
 
 def _too_few_requests(facts: Facts) -> Iterator[Observation]:
     for disk in facts.disks:
-        found = disk.number("nr_requests")
-        if found is not None and disk.queue_depth is not None and found < disk.queue_depth:
+        requests = disk.number("nr_requests")
+        if requests is not None and disk.queue_depth is not None and requests < disk.queue_depth:
             yield Observation(
                 subject=disk.name,
-                found=str(found),
+                found=str(requests),
                 advised=f"at least {disk.queue_depth}",
                 evidence=f"device/queue_depth: {disk.queue_depth}",
                 command=set_command(_NR_REQUESTS, disk.queue_depth, disk.name),
@@ -93,14 +93,16 @@ def _too_few_requests(facts: Facts) -> Iterator[Observation]:
 
 def _few_requests(facts: Facts) -> Iterator[Observation]:
     for disk in facts.disks:
-        found, entry = disk.number("nr_requests"), facts.place_over(disk.name)
-        if found is not None and entry and _sorts(disk):
+        requests, entry = disk.number("nr_requests"), facts.place_over(disk.name)
+        if requests is not None and entry and _sorts(disk):
             yield Observation(
                 subject=disk.name,
-                found=str(found),
+                found=str(requests),
                 advised="the fastest level in a study",
                 evidence=f"queue/nr_requests, queue depth {disk.queue_depth or 'unknown'}",
-                command=study_command(entry, _NR_REQUESTS, (found, found * 4), STREAMING_WRITES),
+                command=study_command(
+                    entry, _NR_REQUESTS, (requests, requests * 4), STREAMING_WRITES
+                ),
             )
 
 

@@ -153,7 +153,7 @@ def _shares_work(facts: Facts, node: DeviceNode) -> bool:
     device = facts.device(node.name)
     unit, width = (device.number(name) or 0 for name in ("minimum_io_size", "optimal_io_size"))
     below = (facts.topology.by_name[name] for name in node.below)
-    names = [name for each in below for name in each.names[:1]]
+    names = [name for lower in below for name in lower.names[:1]]
     if any(name.endswith(_ORIGINS) for name in names):
         return False
     return 0 < unit < width or any(map(volume_of_image, names))

@@ -122,13 +122,13 @@ def common_path(path: str, root: Path) -> str:
     A disk's read-ahead is an attribute of its queue and of its bdi device, and a disk is found by
     its name, by its number and by the place of its hardware.
     """
-    found = _BDI.fullmatch(path) or _QUEUE.fullmatch(path)
-    if not found:
+    match = _BDI.fullmatch(path) or _QUEUE.fullmatch(path)
+    if not match:
         return path
-    device = found["device"]
+    device = match["device"]
     node = root / "sys/dev/block" / device
     name = node.resolve().name if ":" in device and node.exists() else device
-    attribute = found.groupdict().get("attribute") or "read_ahead_kb"
+    attribute = match.groupdict().get("attribute") or "read_ahead_kb"
     return f"/sys/block/{name}/queue/{attribute}"
 
 
@@ -139,11 +139,11 @@ def host_path(file: Path, root: Path) -> Path:
 
 def effective_files(root: Path, folder: str, ending: str) -> list[Path]:
     """Return the effective files in the order of their names; earlier folders mask later ones."""
-    found: dict[str, Path] = {}
+    files: dict[str, Path] = {}
     for place in PLACES:
         for path in sorted((root / place / folder).glob(f"*{ending}")):
-            found.setdefault(path.name, path)
-    return [found[name] for name in sorted(found)]
+            files.setdefault(path.name, path)
+    return [files[name] for name in sorted(files)]
 
 
 def content_lines(

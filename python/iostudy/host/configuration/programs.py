@@ -37,8 +37,8 @@ def script_writes(reader: Reader, file: Path, text: str, stage: Stage) -> Iterat
         number = text.count("\n", 0, write.offset)
         place = host_path(file, reader.root)
         line = text.split("\n")[number].strip()
-        found = Assignment(place, number + 1, number + 1, "", "", line, stage=stage)
-        yield _with_write(found, write, reader.root)
+        assignment = Assignment(place, number + 1, number + 1, "", "", line, stage=stage)
+        yield _with_write(assignment, write, reader.root)
 
 
 def _read_script(reader: Reader, file: Path) -> str:
@@ -115,13 +115,13 @@ def find_shell_writes(text: str) -> Iterator[ShellWrite]:
 
 
 def _read_variables(text: str) -> Variables:
-    found: dict[str, list[str]] = {}
+    values: dict[str, list[str]] = {}
     for match in _ASSIGNED.finditer(text):
         if match["each"]:
-            found.setdefault(match["each"], []).extend(match["words"].split())
+            values.setdefault(match["each"], []).extend(match["words"].split())
         else:
-            found.setdefault(match["name"], []).append(match["value"])
-    return found
+            values.setdefault(match["name"], []).append(match["value"])
+    return values
 
 
 def _expand(word: str, variables: Variables, depth: int = 3) -> list[str]:
@@ -133,9 +133,9 @@ def _expand(word: str, variables: Variables, depth: int = 3) -> list[str]:
         return [_COMPUTED.sub("*", word)]
     start, end = word[: match.start()], word[match.end() :]
     return [
-        each
+        text
         for value in values
-        for each in _expand(start + value.strip("\"'") + end, variables, depth - 1)
+        for text in _expand(start + value.strip("\"'") + end, variables, depth - 1)
     ]
 
 

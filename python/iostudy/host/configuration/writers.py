@@ -120,13 +120,13 @@ def read_services(reader: Reader) -> Iterator[Assignment]:
         place = host_path(file, reader.root)
         for line in content_lines(reader.text(file) or "", comments="#;", continued=True):
             if match := _UNIT_EXEC.fullmatch(line.text):
-                found = Assignment(
+                assignment = Assignment(
                     *(place, line.first, line.last, "", "", line.text),
                     stage=Stage.SERVICE,
                     ineffective="" if is_wanted else _UNWANTED,
                 )
                 command = _SPECIFIER.sub("*", match["command"]).replace("$$", "$")
-                yield from program_writes(reader, found, command, Path())
+                yield from program_writes(reader, assignment, command, Path())
     for file in _globbed(reader.root, _SCRIPTS):
         yield from script_writes(reader, file, reader.text(file) or "", Stage.SERVICE)
     for file in _globbed(reader.root, _SYSFS_FILES):
@@ -268,8 +268,8 @@ def _read_udev_key(
             stage = Stage.UDEV_PROGRAM if match["key"] == "RUN" else Stage.UDEV
             for pattern, text in _SUBSTITUTED:
                 value = pattern.sub(text, value)
-            found = Assignment(*place, "", "", line.text, stage=stage)
-            yield from program_writes(reader, found, value, _UDEV_PROGRAMS)
+            assignment = Assignment(*place, "", "", line.text, stage=stage)
+            yield from program_writes(reader, assignment, value, _UDEV_PROGRAMS)
         case "ATTR" | "SYSFS" | "SYSCTL" if match["operator"] not in _CONDITIONS:
             path = _udev_path(match, line.text)
             stage = Stage.UDEV_PROGRAM if path.startswith("/sys/class/bdi/") else Stage.UDEV
@@ -332,5 +332,5 @@ def _each_once(files: list[Path]) -> list[Path]:
 def read_writers(reader: Reader) -> tuple[Assignment, ...]:
     """Return what every file sets, in the order of the stages."""
     read = (read_sysctl, read_udev, read_tmpfiles, read_services, read_tuned)
-    found = (line for read_format in read for line in read_format(reader))
-    return tuple(sorted(found, key=lambda line: line.stage))
+    assignments = (line for read_format in read for line in read_format(reader))
+    return tuple(sorted(assignments, key=lambda line: line.stage))

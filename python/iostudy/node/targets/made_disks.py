@@ -43,7 +43,7 @@ class MadeDisksDriver(TargetDriver[MadeDisksTarget]):
     def prepare(self, folder: Path, permission: Permission) -> ScratchStorage:
         disk, *others = prepare_disks(folder, self.target.made)
         made = zip(self.target.extra_filesystems.items(), others, strict=True)
-        further = {name: ScratchStorage(own, Filesystem(kind)) for (name, kind), own in made}
+        further = {name: ScratchStorage(other, Filesystem(kind)) for (name, kind), other in made}
         return ScratchStorage(disk, Filesystem(self.target.filesystem), further)
 
     def creates(self, factor: Factor, reach: Reach) -> bool:
@@ -63,6 +63,6 @@ def _prepare_loopback(
 
 @cache
 def _makers() -> Mapping[str, Callable[[Path, Sequence[str], int], Sequence[ScratchDisk]]]:
-    found = (plugin.disks.items() for plugin in registered())
-    others = {word: plugins.load(ref) for disks in found for word, ref in disks}
+    kinds = (plugin.disks.items() for plugin in registered())
+    others = {word: plugins.load(ref) for disks in kinds for word, ref in disks}
     return {LOOPBACK: _prepare_loopback, **others}

@@ -51,9 +51,9 @@ def prepare_device(path: Path, folder: Path, permission: Permission) -> ScratchD
 
 def is_mount_on(paths: Iterable[Path], factor: Factor, reach: Reach) -> bool:
     """Return whether a factor is about the mount of a new file system on one of the devices."""
-    own = {device for path in paths for device in stack.find_devices(path)}
+    devices = {device for path in paths for device in stack.find_devices(path)}
     on = places.resolve_places(factor.on)
-    return reach is Reach.MOUNT and all(_is_among(own, place) for place in on)
+    return reach is Reach.MOUNT and all(_is_among(devices, place) for place in on)
 
 
 def _is_among(devices: set[BlockDevice], place: str) -> bool:

@@ -58,8 +58,8 @@ class ScratchStorage:
         """The study's names of several disks, by the kernel's; none for a single one."""
         if not self.additional:
             return {}
-        own = {name: each.disk.device.name for name, each in self.additional.items()}
-        return {device: name for name, device in ({TARGET: self.disk.device.name} | own).items()}
+        names = {name: storage.disk.device.name for name, storage in self.additional.items()}
+        return {device: name for name, device in ({TARGET: self.disk.device.name} | names).items()}
 
     @property
     def device_paths(self) -> tuple[Path, ...]:

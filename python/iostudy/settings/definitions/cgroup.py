@@ -79,5 +79,5 @@ DEFINITIONS = (
 
 def definition_of(control: Control) -> CgroupSettingDefinition:
     """Return the definition of a control."""
-    (found,) = (definition for definition in DEFINITIONS if definition.control is control)
-    return found
+    (limit,) = (definition for definition in DEFINITIONS if definition.control is control)
+    return limit

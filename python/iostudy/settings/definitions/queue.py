@@ -257,7 +257,7 @@ def define_attribute(name: str) -> QueueSettingDefinition:
     KeyError also for a name that resembles a described one, which is more likely meant.
     """
     match = _ATTRIBUTE.fullmatch(name)
-    known = [each.attribute for each in DEFINITIONS]
+    known = [definition.attribute for definition in DEFINITIONS]
     if match is None or (match[1] and match[1] not in SCHEDULER.choices):
         raise KeyError(name)
     scheduler, attribute = match.groups()

@@ -66,8 +66,8 @@ _OWNERS: dict[str, Callable[[Record], Attributes]] = {
 }
 
 _DECLARED = {
-    each.kind: each.from_record
-    for each in (attribute_file.AttributeFiles, command.CommandOwner, text_file.TextFile)
+    owner.kind: owner.from_record
+    for owner in (attribute_file.AttributeFiles, command.CommandOwner, text_file.TextFile)
 }
 
 _CHANGES: dict[str, Callable[[Record], Change]] = {
@@ -85,8 +85,8 @@ _CHANGES: dict[str, Callable[[Record], Change]] = {
 @cache
 def all_kinds() -> tuple[SettingKind[Any, Any], ...]:
     """Return the kinds of settings of the core and of plugins."""
-    found = (plugins.load(ref) for own in registered() for ref in own.kinds.values())
-    return (*_CORE, *found)
+    others = (plugins.load(ref) for plugin in registered() for ref in plugin.kinds.values())
+    return (*_CORE, *others)
 
 
 def bind(name: str, place: str | Path) -> tuple[Setting, ...]:
@@ -146,9 +146,9 @@ def rebuild_change(kind: str, record: Record) -> Change:
             return DeclaredChange.from_record(_DECLARED[kind], record)
         if kind in _CHANGES:
             return _CHANGES[kind](record)
-        own, owner = ("", "") if kind in _OWNERS else find_undo(kind)
-        if own:
-            change: Change = plugins.load(own).from_record(record)
+        undo, owner = ("", "") if kind in _OWNERS else find_undo(kind)
+        if undo:
+            change: Change = plugins.load(undo).from_record(record)
             return change
         build = plugins.load(owner).from_record if owner else _OWNERS[kind]
         attributes = SwitchedAttributes if "levels" in record else AttributeChange

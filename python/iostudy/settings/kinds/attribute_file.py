@@ -116,11 +116,11 @@ class AttributeFileSetting(AttributeSetting):
 def bind(definition: AttributeDefinition, place: str) -> tuple[AttributeFileSetting, ...]:
     """Return the setting of every file; TargetError if there is none, or if it is another kind."""
     located = locate(definition.place, place)
-    files = {each: _find(definition, each) for each in located}
+    files = {path: _find(definition, path) for path in located}
     return tuple(
-        _bind(definition, where, file, several=len(found) > 1 or "*" in definition.attributes[0])
-        for where, found in files.items()
-        for file in found
+        _bind(definition, where, file, several=len(paths) > 1 or "*" in definition.attributes[0])
+        for where, paths in files.items()
+        for file in paths
     )
 
 
@@ -152,9 +152,9 @@ def _find(definition: AttributeDefinition, where: Location) -> tuple[str, ...]:
     patterns = where.fill(definition.attributes)
     for pattern in patterns:
         paths = islice(ROOT.glob(pattern[1:]), MAX_FILES)
-        if found := sorted(path for path in paths if path.is_file()):
+        if files := sorted(path for path in paths if path.is_file()):
             # Several CPUs may have links to the policy that they share.
-            return tuple(dict.fromkeys(_require_attribute(definition, path) for path in found))
+            return tuple(dict.fromkeys(_require_attribute(definition, path) for path in files))
     raise TargetError(
         f"the file of {definition.name}",
         found="this kernel, device or driver has none",

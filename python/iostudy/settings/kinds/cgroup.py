@@ -80,15 +80,15 @@ class CgroupSetting:
     def read(self) -> str:
         """Return the value in the current group of this process; SettingError without one."""
         hierarchy = cgroups.io_hierarchy()
-        found = read_rule(hierarchy.group, hierarchy.version, self.definition.control, self.number)
-        if found is None:
+        rule = read_rule(hierarchy.group, hierarchy.version, self.definition.control, self.number)
+        if rule is None:
             raise SettingError(
                 f"to read {self.label}",
                 found="the group has no weight",
                 where=str(hierarchy.group),
                 remedy=_remedy(Control.WEIGHT),
             )
-        return found
+        return rule
 
     def available_values(self) -> tuple[str, ...]:
         """Nothing: it is a number."""
@@ -209,13 +209,13 @@ class TrialGroup(PrivateChange):
     def _rule(self, rule: GroupLimit) -> None:
         try:
             rule.write(self.path, self.version)
-            found = read_rule(self.path, self.version, rule.control, rule.number)
+            limit = read_rule(self.path, self.version, rule.control, rule.number)
         except OSError as error:
             raise self._refused(error.strerror or str(error), rule) from error
-        if found is None:
+        if limit is None:
             raise self._refused("this kernel weighs no groups now", rule)
-        if found != rule.value:
-            raise self._refused(f"the actual value is {found}", rule)
+        if limit != rule.value:
+            raise self._refused(f"the actual value is {limit}", rule)
 
     def _refused(self, found: str, rule: GroupLimit | None = None) -> SettingError:
         return SettingError(

@@ -67,7 +67,7 @@ class CommandOwner(DeclaredOwner):
 
 def bind(definition: CommandDefinition, place: str) -> tuple[AttributeSetting, ...]:
     """The setting at each of its locations; TargetError if a program is missing."""
-    return tuple(_bind(definition, found) for found in locate(definition.place, place))
+    return tuple(_bind(definition, location) for location in locate(definition.place, place))
 
 
 def _bind(definition: CommandDefinition, location: Location) -> AttributeSetting:

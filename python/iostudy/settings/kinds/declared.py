@@ -93,16 +93,16 @@ class Runner:
         """
         if not command:
             return ()
-        found = shutil.which(command[0], path=self.path)
-        if found is None:
+        program = shutil.which(command[0], path=self.path)
+        if program is None:
             raise TargetError(
                 f"the program {command[0]} of {what}",
                 found="it is not installed, or not executable",
                 where=self.path,
                 remedy="install it, or leave the setting out",
             )
-        require_safe_program(Path(found))
-        return (found, *command[1:])
+        require_safe_program(Path(program))
+        return (program, *command[1:])
 
     def run(self, command: tuple[str, ...], text: str = "") -> str:
         """Run it with a text as its input, and return its output; OSError with the reason."""
@@ -250,10 +250,10 @@ class DeclaredChange(AttributeChange):
             done = self._undo_readable(policy)
             self.owner.settle()
         except (OSError, SettingError) as error:
-            found = error.strerror if isinstance(error, OSError) else error.found
+            fault = error.strerror if isinstance(error, OSError) else error.found
             raise RestoreError(
                 f"to restore {self.describe_originals()}",
-                found=str(found),
+                found=str(fault),
                 where=", ".join(map(self.owner.location, self.before)),
                 remedy=self._by_hand(self.before),
             ) from error
@@ -304,5 +304,5 @@ def cannot_read(
     attribute: str, where: str, error: OSError | ValueError, remedy: str
 ) -> SettingError:
     """Return the error for a value that cannot be read."""
-    found = error.strerror if isinstance(error, OSError) else f"it is {error}"
-    return SettingError(f"to read {attribute}", found=str(found), where=where, remedy=remedy)
+    fault = error.strerror if isinstance(error, OSError) else f"it is {error}"
+    return SettingError(f"to read {attribute}", found=str(fault), where=where, remedy=remedy)

@@ -40,8 +40,8 @@ class FilesystemSetting:
         try:
             return new_filesystem.read_property(self.definition.name, self.mount)
         except (OSError, ValueError) as error:
-            found = (error.strerror if isinstance(error, OSError) else None) or str(error)
-            raise self._unreadable(found, "run as root, and see dmesg") from error
+            fault = (error.strerror if isinstance(error, OSError) else None) or str(error)
+            raise self._unreadable(fault, "run as root, and see dmesg") from error
 
     def available_values(self) -> tuple[str, ...]:
         """Return the types with installed tools, or all values of a named choice."""

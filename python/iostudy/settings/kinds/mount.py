@@ -73,8 +73,8 @@ def bind(definition: MountDefinition, place: str) -> tuple[MountSetting, ...]:
 
     TargetError for a missing place or a device without a mount.
     """
-    found = (_bound(definition, mount) for mount in _mounts(place))
-    return tuple(dict.fromkeys(found))
+    bound = (_bound(definition, mount) for mount in _mounts(place))
+    return tuple(dict.fromkeys(bound))
 
 
 def changes(wanted: Mapping[MountSetting, str]) -> tuple[AttributeChange, ...]:
@@ -126,7 +126,7 @@ def _parts(setting: MountSetting, value: str) -> list[tuple[Owner, str, str]]:
 
 def _add(after: dict[str, str], owner: Owner, key: str, value: str) -> None:
     if after.setdefault(key, value) != value:
-        both = (mount_options.format_option(key, each) for each in (after[key], value))
+        both = (mount_options.format_option(key, level) for level in (after[key], value))
         raise SettingError(
             f"one value of {key} of {owner.name}",
             found=f"{' and '.join(both)} are wanted at once",
@@ -141,9 +141,9 @@ def _mounts(place: str) -> tuple[Mount, ...]:
     if named is None and path.exists() and not path.is_block_device():
         return (mounts.find_mount(path),)
     given = stack.find_devices(place)
-    members = {member.name: member for each in given for member in stack.btrfs_members(each)}
-    found = (m for m in mounts.read_mounts() if _lies_on(m, members))
-    reachable = tuple(filter(mount_calls.is_reachable, found))
+    members = {member.name: member for device in given for member in stack.btrfs_members(device)}
+    mounted = (m for m in mounts.read_mounts() if _lies_on(m, members))
+    reachable = tuple(filter(mount_calls.is_reachable, mounted))
     if not reachable:
         raise TargetError(
             "a mount",

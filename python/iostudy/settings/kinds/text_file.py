@@ -67,10 +67,10 @@ class TextFile(DeclaredOwner):
         try:
             with self._opened() as (_, descriptor):
                 lines = _lines(descriptor)
-            found = self._find(lines)
-            if found is None:
+            number = self._find(lines)
+            if number is None:
                 return NOT_SET
-            return self.form.convert(self._match(lines[found])["value"], self.runner)
+            return self.form.convert(self._match(lines[number])["value"], self.runner)
         except (OSError, ValueError) as error:
             remedy = "name a text file in which the key stands once, or not at all"
             raise cannot_read(attribute, self.path, error, remedy) from error
@@ -144,15 +144,15 @@ class TextFile(DeclaredOwner):
     def _find(self, lines: Sequence[str]) -> int | None:
         """Return the line of the key; None without one. ValueError if it has several."""
         near = (n for n in self._within(lines) if self.key in lines[n])
-        found = [n for n in near if self._pattern.fullmatch(_text(lines[n]))]
-        if len(found) > 1:
-            places = ", ".join(str(number + 1) for number in found)
+        numbers = [n for n in near if self._pattern.fullmatch(_text(lines[n]))]
+        if len(numbers) > 1:
+            places = ", ".join(str(number + 1) for number in numbers)
             raise ValueError(
                 f"a key on several lines ({places}), of which it is unknown which holds"
             )
-        if found and self._match(lines[found[0]])["value"].endswith("\\"):
-            raise ValueError(f"continued on the line after {found[0] + 1}")
-        return found[0] if found else None
+        if numbers and self._match(lines[numbers[0]])["value"].endswith("\\"):
+            raise ValueError(f"continued on the line after {numbers[0] + 1}")
+        return numbers[0] if numbers else None
 
     def _within(self, lines: Sequence[str]) -> Iterator[int]:
         section = ""
@@ -172,25 +172,25 @@ class TextFile(DeclaredOwner):
         return match
 
     def _edited(self, lines: Sequence[str], value: str) -> list[str]:
-        found = self._find(lines)
-        if found is None:
+        number = self._find(lines)
+        if number is None:
             return list(lines) if value == NOT_SET else self._inserted(list(lines), value)
         if value == NOT_SET:
-            return _removed(list(lines), found)
-        match = self._match(lines[found])
-        line = match["key"] + value + match["rest"] + _ending(lines[found])
-        return [*lines[:found], line, *lines[found + 1 :]]
+            return _removed(list(lines), number)
+        match = self._match(lines[number])
+        line = match["key"] + value + match["rest"] + _ending(lines[number])
+        return [*lines[:number], line, *lines[number + 1 :]]
 
     def _inserted(self, lines: list[str], value: str) -> list[str]:
         line, at = f"{self.key}{self.separator}{value}", 0
         if self.section:
-            headers = (n for n, own in enumerate(lines) if _section(own) == self.section)
+            headers = (n for n, text in enumerate(lines) if _section(text) == self.section)
             if (header := next(headers, None)) is None:
                 raise ValueError(f"without a section [{self.section}]")
             at = header + 1
         if at and not _ending(lines[at - 1]):
             return [*lines[: at - 1], f"{lines[at - 1]}\n", line]
-        ending = next((_ending(own) for own in lines), "") or "\n"
+        ending = next((_ending(text) for text in lines), "") or "\n"
         return [*lines[:at], line + ending, *lines[at:]]
 
 
@@ -228,7 +228,7 @@ def _text(line: str) -> str:
 
 def bind(definition: TextFileDefinition, place: str) -> tuple[AttributeSetting, ...]:
     """The setting; TargetError if the file is missing, or a program of it."""
-    (found,) = locate(definition.place, place)
+    (file,) = locate(definition.place, place)
     try:
         path = Path(definition.file).resolve(strict=True)
     except (OSError, RuntimeError) as error:
@@ -243,8 +243,8 @@ def bind(definition: TextFileDefinition, place: str) -> tuple[AttributeSetting, 
         runner.resolve(command, definition.name)
         for command in (definition.after, definition.normalise)
     )
-    own = (str(path), definition.key, definition.section, definition.separator, after)
-    owner = TextFile(found.name, runner, ValueForm(definition.equals, normalise), None, *own)
+    fields = (str(path), definition.key, definition.section, definition.separator, after)
+    owner = TextFile(file.name, runner, ValueForm(definition.equals, normalise), None, *fields)
     return (AttributeSetting(definition, owner, definition.name),)
 
 

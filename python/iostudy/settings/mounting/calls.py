@@ -134,7 +134,7 @@ def _repeated_options(mount: Mount, option: str) -> list[str]:
     keeps = mount.filesystem in _KEEPING
     shown = (o for o in mount.super_options if (o in _FORGOTTEN if keeps else o not in _UNSAID))
     key, _ = split_option(option)
-    return [each for each in shown if split_option(each)[0] != key]
+    return [other for other in shown if split_option(other)[0] != key]
 
 
 @contextmanager
@@ -183,7 +183,7 @@ def _reconfigure_by_mount(descriptor: int, mount: Mount, option: str) -> None:
         reason = "this kernel could not keep a mount read only on a file system that is not"
         raise OSError(errno.EROFS, reason)
     said = (*_repeated_options(mount, option), option)
-    data = (each for each in said if split_option(each)[0] not in _FLAGS)
+    data = (name for name in said if split_option(name)[0] not in _FLAGS)
     key, value = split_option(option)
     flags = {*mount.options, *mount.super_options} - {key} | ({key} if value == ON else set())
     _mount(descriptor, 0, flags, ",".join(data))
@@ -249,16 +249,16 @@ def require_empty(point: Path) -> Path:
         return point
     try:
         real = point.resolve(strict=True)
-        found = "files are in it" if any(real.iterdir()) else ""
+        fault = "files are in it" if any(real.iterdir()) else ""
     except OSError as error:
-        found = error.strerror or str(error)
+        fault = error.strerror or str(error)
     else:
         if find_mounts_at(real):
-            found = "it is a mount point"
-    if found:
+            fault = "it is a mount point"
+    if fault:
         raise TargetError(
             "an empty directory to mount on",
-            found=found,
+            found=fault,
             where=str(point),
             remedy="make a new directory; `findmnt` lists the mounts",
         )
@@ -279,10 +279,10 @@ def unmount_all(point: Path, source: str, is_own: Callable[[Mount], bool]) -> bo
     kernel refuses.
     """
     was_there = False
-    while any(map(is_own, found := find_mounts_at(point))):
+    while any(map(is_own, mounted := find_mounts_at(point))):
         was_there = True
         try:
-            if not is_own(found[-1]):
+            if not is_own(mounted[-1]):
                 raise OSError("another mount lies over it")
             with open_directory(point.parent) as parent:
                 unmount(parent, point.name, lazy=True)

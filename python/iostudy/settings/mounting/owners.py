@@ -178,7 +178,7 @@ class MountFlags(_RemountOwner):
             raise OSError(errno.ENOENT, _UNMOUNTED)
         values = mount_options.mount_values(mount.options) | {attribute: value}
         access = {"ro"} & set(mount.options)
-        flags = {format_option(key, each) for key, each in values.items()}
+        flags = {format_option(key, flag) for key, flag in values.items()}
         mount_calls.set_flags(mount, access | flags)
 
     def check(self, attribute: str, value: str) -> None:
@@ -196,9 +196,9 @@ class MountFlags(_RemountOwner):
 
     def _mount(self) -> Mount | None:
         """Find the mount, also after it has been moved."""
-        own = (self.id, self.filesystem, self.source)
+        identity = (self.id, self.filesystem, self.source)
         mounts = find_mounts_of_device(self.device)
-        return next((m for m in mounts if (m.id, m.filesystem, m.source) == own), None)
+        return next((m for m in mounts if (m.id, m.filesystem, m.source) == identity), None)
 
 
 @dataclass(frozen=True)
@@ -385,8 +385,8 @@ def read_instance(disk: str) -> int:
         return 0
     folders = (ROOT / "sys/fs").glob(f"*/{disk}")
     members = (ROOT / "sys/fs/btrfs").glob(f"*/devices/{disk}")
-    found = [*folders, *(member.parent.parent for member in members)]
-    return _inode(found[0]) if found else 0
+    chain = [*folders, *(member.parent.parent for member in members)]
+    return _inode(chain[0]) if chain else 0
 
 
 def _inode(folder: Path) -> int:

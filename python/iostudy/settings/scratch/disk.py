@@ -237,18 +237,18 @@ class ScratchDevice(PlainDisk):
         TargetError if the device is in use, or is not the one that the user confirmed.
         """
         steps.check_unused(path)
-        found = confirmed or ScratchIdentity.from_path(path)
-        with steps.open_verified(path, found):
+        identity = confirmed or ScratchIdentity.from_path(path)
+        with steps.open_verified(path, identity):
             folder = own_folder.new_path(parent, PREFIX)
-            return cls(path, found, folder, FilesystemLocation.find(folder))
+            return cls(path, identity, folder, FilesystemLocation.find(folder))
 
     @classmethod
     def from_record(cls, record: Record) -> ScratchDevice:
         """Rebuild from the journal."""
-        found = ScratchIdentity.from_record(record)
+        identity = ScratchIdentity.from_record(record)
         folder = own_folder.parse_recorded(record["folder"], PREFIX)
         location = FilesystemLocation.from_record(record.get("place"))
-        return cls(Path(record["path"]), found, folder, location)
+        return cls(Path(record["path"]), identity, folder, location)
 
     def record(self) -> Record:
         """Return the node, the identity of its device, and the folder with its location."""

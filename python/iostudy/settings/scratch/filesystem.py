@@ -87,8 +87,8 @@ class Filesystem:
 
 def select_settings(settings: Mapping[str, str]) -> dict[str, str]:
     """Those of the settings that a file system is made with; what is as found stays as it is."""
-    own = {name: value for name, value in settings.items() if name.startswith(PREFIX)}
-    return {name: value for name, value in own.items() if value != AS_FOUND}
+    options = {name: value for name, value in settings.items() if name.startswith(PREFIX)}
+    return {name: value for name, value in options.items() if value != AS_FOUND}
 
 
 def mkfs_program(filesystem: str) -> str:

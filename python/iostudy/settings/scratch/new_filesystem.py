@@ -96,15 +96,15 @@ class NewFilesystem(PrivateChange):
     def read_back(self) -> Mapping[str, str]:
         """Return the properties by label; SettingError if one differs from the request."""
         mount = self._mount()
-        found = {name: self._read(name, mount) for name in self.filesystem.wanted()}
+        values = {name: self._read(name, mount) for name in self.filesystem.wanted()}
         for name, value in self.filesystem.wanted().items():
             if name == OPTIONS.name:
                 differs = find_contradiction(value, shown_options(mount))
             else:
-                differs = "" if found[name] == value else found[name]
+                differs = "" if values[name] == value else values[name]
             if differs:
                 raise self._failed(f"{name} = {value}", f"it is {differs}")
-        return {f"{name}@{self._device}": value for name, value in found.items()}
+        return {f"{name}@{self._device}": value for name, value in values.items()}
 
     def undo(self, policy: ConflictPolicy = ConflictPolicy.REPORT) -> tuple[str, ...]:
         """Unmount it, and remove the mount point."""
@@ -120,9 +120,9 @@ class NewFilesystem(PrivateChange):
             (mount,) = mounts.find_mounts_at(self.point)
         except ValueError as error:
             raise self._failed("one mount", "there is none, or several") from error
-        found = stack.find_devices(self.point)
-        if [self.identity.matches(device) for device in found] != [True]:
-            names = ", ".join(device.name for device in found)
+        mounted = stack.find_devices(self.point)
+        if [self.identity.matches(device) for device in mounted] != [True]:
+            names = ", ".join(device.name for device in mounted)
             raise self._failed(f"{self._device} mounted", f"it is {names}, or not as it was")
         return mount
 
@@ -130,15 +130,15 @@ class NewFilesystem(PrivateChange):
         try:
             return read_property(name, mount)
         except (OSError, ValueError) as error:
-            found = (error.strerror if isinstance(error, OSError) else None) or str(error)
-            raise self._failed(f"to read {name}", found) from error
+            fault = (error.strerror if isinstance(error, OSError) else None) or str(error)
+            raise self._failed(f"to read {name}", fault) from error
 
     def _run(self, *command: str) -> None:
         try:
             commands.run(*command)
         except CommandError as error:
-            found = commands.format_complaint(error)
-            raise self._failed(f"to make it ({command[0]})", found) from error
+            fault = commands.format_complaint(error)
+            raise self._failed(f"to make it ({command[0]})", fault) from error
 
     def _failed(self, wanted: str, found: str) -> SettingError:
         return SettingError(
@@ -259,15 +259,15 @@ def _journal(mount: Mount) -> str:
 
 
 def _reserved(mount: Mount) -> str:
-    found = _superblock(mount)
-    return str(round(100 * found.reserved_blocks / found.blocks))
+    superblock = _superblock(mount)
+    return str(round(100 * superblock.reserved_blocks / superblock.blocks))
 
 
 def _stripe_width(mount: Mount) -> str:
     if mount.filesystem == "xfs":
         return _stripes(*_xfs_sectors(mount), _SECTOR_BYTES)
-    found = _superblock(mount)
-    return _stripes(found.stride, found.stripe_width, found.block_bytes)
+    superblock = _superblock(mount)
+    return _stripes(superblock.stride, superblock.stripe_width, superblock.block_bytes)
 
 
 def _xfs_sectors(mount: Mount) -> tuple[int, int]:

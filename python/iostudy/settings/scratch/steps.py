@@ -373,16 +373,16 @@ def _unsafe(path: Path, found: str, remedy: str) -> TargetError:
 
 
 def _failed(wanted: str, error: Exception, where: Path) -> TargetError:
-    found = (error.strerror if isinstance(error, OSError) else None) or str(error)
+    fault = (error.strerror if isinstance(error, OSError) else None) or str(error)
     remedy = "run as root, with room on the file system; see dmesg and `losetup -l`"
-    return TargetError(wanted, found=found, where=str(where), remedy=remedy)
+    return TargetError(wanted, found=fault, where=str(where), remedy=remedy)
 
 
 def require_no_signature(path: Path) -> None:
     """TargetError if the device has a signature that ``wipefs`` knows, or cannot be checked."""
     commands.require("wipefs")
     try:
-        found = commands.run("wipefs", "--no-act", "--parsable", "--", str(path))
+        signatures = commands.run("wipefs", "--no-act", "--parsable", "--", str(path))
     except CommandError as error:
         raise TargetError(
             "to look for signatures on the device",
@@ -390,7 +390,7 @@ def require_no_signature(path: Path) -> None:
             where=str(path),
             remedy="run as root; see dmesg",
         ) from error
-    lines = [line for line in found.splitlines() if not line.startswith("#")]
+    lines = [line for line in signatures.splitlines() if not line.startswith("#")]
     if lines:
         raise TargetError(
             "a device without signatures: writes would destroy what they belong to",

@@ -382,14 +382,14 @@ def decode(data: bytes) -> DecodedLines:
 
     An unterminated last line is skipped: its writer was killed before the sync.
     """
-    found = [_decode_line(line) for line in data.split(b"\n")[:-1]]
-    objects = tuple(each for each in found if each is not None)
-    damaged = tuple(index for index, each in enumerate(found, 1) if each is None)
-    numbers = {int(each["line"]) for each in objects if "line" in each}
-    sealed = max((int(each[SEAL]) for each in objects if SEAL in each), default=0)
+    entries = [_decode_line(line) for line in data.split(b"\n")[:-1]]
+    objects = tuple(entry for entry in entries if entry is not None)
+    damaged = tuple(index for index, entry in enumerate(entries, 1) if entry is None)
+    numbers = {int(entry["line"]) for entry in objects if "line" in entry}
+    sealed = max((int(entry[SEAL]) for entry in objects if SEAL in entry), default=0)
     there = sum(number <= sealed for number in (*numbers, *damaged))
-    missing = max(0, sealed - there) if found else 1
-    return DecodedLines(objects, damaged, missing, max(numbers | {sealed, len(found)}))
+    missing = max(0, sealed - there) if entries else 1
+    return DecodedLines(objects, damaged, missing, max(numbers | {sealed, len(entries)}))
 
 
 def _decode_line(line: bytes) -> Mapping[str, Any] | None:

@@ -80,8 +80,8 @@ def restore_kinds(*names: str, directory: Path | None = None) -> Recovery:
     Unreadable journals are skipped; `restore_stale` has reported them.
     """
     paths = journal_paths(directory or state_directory())
-    own = [path for path in paths if (found := _kinds_in(path)) and found <= {*names}]
-    return restore_committed(own)
+    journals = [path for path in paths if (changed := _kinds_in(path)) and changed <= {*names}]
+    return restore_committed(journals)
 
 
 def restore_committed(paths: Iterable[Path]) -> Recovery:
@@ -244,9 +244,9 @@ def _is_superseded(steps: Sequence[JournaledChange], path: Path) -> bool:
     The newer one is restored first, because its original values are the results of these changes.
     It was created after the journals were listed.
     """
-    own = _attributes(steps)
-    newer = (each for each in journal_paths(path.parent) if each.name > path.name)
-    return any(own & _attributes_in(each) for each in newer)
+    attributes = _attributes(steps)
+    newer = (journal for journal in journal_paths(path.parent) if journal.name > path.name)
+    return any(attributes & _attributes_in(journal) for journal in newer)
 
 
 def _attributes_in(path: Path) -> set[tuple[Attributes, str]]:
@@ -260,7 +260,7 @@ def _attributes_in(path: Path) -> set[tuple[Attributes, str]]:
 def _attributes(steps: Sequence[JournaledChange]) -> set[tuple[Attributes, str]]:
     changes = (step.change for step in steps)
     attribute_changes = (change for change in changes if isinstance(change, AttributeChange))
-    return {(each.owner, name) for each in attribute_changes for name in each.before}
+    return {(change.owner, name) for change in attribute_changes for name in change.before}
 
 
 def _finish(journal: Journal, contents: JournalContents, result: UndoResult) -> UndoResult:

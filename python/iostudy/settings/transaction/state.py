@@ -65,8 +65,8 @@ def read_all(descriptor: int, limit_bytes: int) -> bytes:
     """The whole file, whatever the position of the descriptor; OSError beyond the limit."""
     size = os.fstat(descriptor).st_size
     if size > limit_bytes:
-        found = f"{size} bytes, more than the limit of {limit_bytes}"
-        raise OSError(errno.EFBIG, found)
+        fault = f"{size} bytes, more than the limit of {limit_bytes}"
+        raise OSError(errno.EFBIG, fault)
     return read_at_most(descriptor, size)
 
 

@@ -41,12 +41,12 @@ class DirectoriesTarget(Target):
     def from_places(cls, places: Mapping[str, Path | MountRequest]) -> Self:
         """Build it from directories and file systems to mount, by names."""
         mounts = {
-            name: replace(own, point=MOUNT_POINTS / name) if own.point == MOUNT_POINTS else own
-            for name, own in places.items()
-            if isinstance(own, MountRequest)
+            name: replace(m, point=MOUNT_POINTS / name) if m.point == MOUNT_POINTS else m
+            for name, m in places.items()
+            if isinstance(m, MountRequest)
         }
-        paths = {name: own for name, own in places.items() if isinstance(own, Path)}
-        points = {name: own.point for name, own in mounts.items()}
+        paths = {name: place for name, place in places.items() if isinstance(place, Path)}
+        points = {name: mount.point for name, mount in mounts.items()}
         return cls({name: (paths | points)[name] for name in places}, mounts)
 
     def __post_init__(self) -> None:
@@ -81,7 +81,7 @@ class DirectoriesTarget(Target):
     def without_place(self) -> Target:
         return DirectoriesTarget(
             {name: Path(name) for name in self.directories},
-            {name: replace(own, point=Path(name)) for name, own in self.mounts.items()},
+            {name: replace(mount, point=Path(name)) for name, mount in self.mounts.items()},
         )
 
 

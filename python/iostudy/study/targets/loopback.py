@@ -36,8 +36,8 @@ class LoopbackTarget(MadeDisksTarget):
 
     def describe_with(self, filesystem: str) -> str:
         further_disks = ", ".join(f"{name} ({kind})" for name, kind in self.further_disks.items())
-        own = f"a loop-back disk of {units.format_size(self.size_bytes)} with {filesystem}"
-        return f"{own}, with further disks {further_disks}" if further_disks else own
+        text = f"a loop-back disk of {units.format_size(self.size_bytes)} with {filesystem}"
+        return f"{text}, with further disks {further_disks}" if further_disks else text
 
     def describe_changes(self) -> tuple[str, ...]:
         many = f"{1 + len(self.further_disks)} loop devices and mounts"
@@ -57,8 +57,8 @@ class LoopbackTarget(MadeDisksTarget):
         """Yield the lines of a study file to start from."""
         yield "# A disk made from a file in the output folder, and removed at the end."
         yield "# To test a real disk, name a directory on it: target: /data/scratch"
-        own = {"size": units.format_size(self.size_bytes), "filesystem": self.filesystem}
-        yield f"target: {format_flow({LOOPBACK: own})}"
+        disk = {"size": units.format_size(self.size_bytes), "filesystem": self.filesystem}
+        yield f"target: {format_flow({LOOPBACK: disk})}"
 
 
 class LoopbackMembers(MemberDisks):

@@ -50,5 +50,5 @@ class ScratchTarget(DiskTarget):
         device = visible(str(self.device))
         yield f"# ALL DATA ON {device} ARE DESTROYED: the study formats it, after"
         yield "# your consent."
-        own = {"device": str(self.device), "filesystem": self.filesystem}
-        yield f"target: {format_flow({'scratch': own})}"
+        disk = {"device": str(self.device), "filesystem": self.filesystem}
+        yield f"target: {format_flow({'scratch': disk})}"

@@ -49,7 +49,7 @@ class TargetSection(StudySection):
     def target(self) -> Target:
         """The target; ValueError unless exactly one is given."""
         given = (getattr(self, name) for name in type(self).model_fields)
-        match [each for each in given if each is not None]:
+        match [value for value in given if value is not None]:
             case [Target() as target]:
                 return target.chosen()
             case [places]:

@@ -166,8 +166,8 @@ class TargetKey:
 @cache
 def list_plugin_targets() -> Mapping[str, TargetKey]:
     """Return the targets of plugins by their keys, or by the beginnings of their texts."""
-    found = (plugin.targets.items() for plugin in registered())
-    return {name: plugins.load(ref) for targets in found for name, ref in targets}
+    groups = (plugin.targets.items() for plugin in registered())
+    return {name: plugins.load(ref) for targets in groups for name, ref in targets}
 
 
 MIN_DISK_BYTES = 16 * units.MIB
@@ -296,8 +296,8 @@ class MountRequest:
     def kind(self) -> MountKind | None:
         """The kind of a plugin; None for mount(8)."""
         refs = (item for plugin in registered() for item in plugin.mounts.items())
-        found = (ref for beginning, ref in refs if self.source.startswith(beginning))
-        return next(map(plugins.load, found), None)
+        matching = (ref for beginning, ref in refs if self.source.startswith(beginning))
+        return next(map(plugins.load, matching), None)
 
     def describe(self) -> str:
         """Describe source and options for a person."""

@@ -46,9 +46,9 @@ class MadeMembers(StudySection):
     def members(self) -> MemberDisks:
         """Return the disks; ValueError unless exactly one kind is given."""
         given = (getattr(self, name) for name in type(self).model_fields)
-        match [each for each in given if each is not None]:
-            case [MemberDisks() as found]:
-                return found
+        match [value for value in given if value is not None]:
+            case [MemberDisks() as disks]:
+                return disks
             case _:
                 raise ValueError(_MEMBERS_WANTED)
 
@@ -77,7 +77,7 @@ def _parse_members(value: Any) -> Members:
         raise ValueError(_MEMBERS_WANTED)
     if len(set(value)) < len(value):
         raise ValueError("a device is named twice")
-    return tuple(short_path(Path(each)) for each in value)
+    return tuple(short_path(Path(device)) for device in value)
 
 
 @dataclass(frozen=True)

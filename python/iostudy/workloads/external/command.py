@@ -177,7 +177,7 @@ def _require_arguments(name: str, given: Arguments | None, *, shell: bool) -> No
         return
     if shell and not isinstance(given, str):
         raise ValueError(f"with shell: true, {name} is a text and not a list")
-    if shell and any(each in given for each in _PLACEHOLDERS):
+    if shell and any(placeholder in given for placeholder in _PLACEHOLDERS):
         raise ValueError(
             f"with shell: true, write "
             f'"$IOSTUDY_TARGET" and $IOSTUDY_SEED in {name}, in place of {{target}} and {{seed}}'
@@ -243,7 +243,7 @@ class Command(Workload):
         if find_account(self.options.user) is not None or os.geteuid() != ROOT_UID:
             return
         given = (self.options.run, self.options.setup, self.options.prepare)
-        words = {word for own in given if own for word in re.findall(r"[\w-]+", str(own))}
+        words = {word for text in given if text for word in re.findall(r"[\w-]+", str(text))}
         if refusing := sorted(words & _REFUSE_ROOT):
             raise UsageError(
                 f"a user other than root for {' and '.join(refusing)}",
@@ -271,7 +271,7 @@ class Command(Workload):
 
     def _is_findable(self, name: str) -> bool:
         """Not what stands on the target or below the working directory: it may be made there."""
-        made_there = any(each in name for each in _PLACEHOLDERS) or (
+        made_there = any(placeholder in name for placeholder in _PLACEHOLDERS) or (
             "/" in name and not name.startswith("/")
         )
         return not self.options.shell and not made_there
@@ -313,7 +313,7 @@ class Command(Workload):
             return Measurement(counts[0].figures)
         ended = program.run(self._program(self.options.run, place), place.tick)
         ended.require_success()
-        declared = {n: each.reading(n, ended) for n, each in self.options.figures.items()}
+        declared = {n: source.reading(n, ended) for n, source in self.options.figures.items()}
         notes = (*self._user_notes(), *_notes(ended))
         return Measurement({**declared, **_resources(ended)}, notes=notes)
 
@@ -362,7 +362,7 @@ class Command(Workload):
             arguments: tuple[str, ...] = ("sh", "-c", str(given))
         else:
             arguments = tuple(_filled(argument, values) for argument in _split(given))
-        variables = {variable: values[each] for each, variable in _PLACEHOLDERS.items()}
+        variables = {variable: values[name] for name, variable in _PLACEHOLDERS.items()}
         return Program(
             arguments,
             directory=place.directory / _filled(self.options.directory, values),
@@ -413,7 +413,7 @@ _ALWAYS = (
 def _figures(options: CommandOptions) -> tuple[Figure, ...]:
     if options.steady:
         return device_windows.FIGURES
-    return (*(each.figure(name) for name, each in options.figures.items()), *_ALWAYS)
+    return (*(source.figure(name) for name, source in options.figures.items()), *_ALWAYS)
 
 
 COMMAND = WorkloadDefinition(

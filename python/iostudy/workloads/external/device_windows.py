@@ -53,8 +53,8 @@ class DeviceCounters:
     def below(cls, directory: str | Path) -> DeviceCounters:
         """The disks or volumes of the file system; TargetError where it has none."""
         tops = stack.top_devices(directory)
-        counting = (each for top in tops for each in stack.devices_with_counters(top))
-        return cls(tuple(devices.class_folder(each.name) / "stat" for each in counting))
+        counting = (device for top in tops for device in stack.devices_with_counters(top))
+        return cls(tuple(devices.class_folder(device.name) / "stat" for device in counting))
 
     def read(self) -> CounterReading:
         """Read all counters; the time is the middle of before and after.

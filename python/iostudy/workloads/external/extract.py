@@ -61,10 +61,10 @@ class Extract(Options):
         """Return the number; WorkloadError without one, with the output that was found."""
         output = ended.stdout if self.stream == "stdout" else ended.stderr
         if self.regex is not None:
-            found, near = self._matched(output)
+            text, near = self._matched(output)
         else:
-            found, near = self._at_path(output)
-        number = _number(found)
+            text, near = self._at_path(output)
+        number = _number(text)
         if number is None:
             way = self.regex or self.jmespath
             raise WorkloadError(
@@ -93,10 +93,10 @@ class Extract(Options):
         except ValueError as error:
             return None, f"no JSON ({error}); the output ends with {_end_of(output)}"
         try:
-            found = jmespath.search(str(self.jmespath), document)
+            value = jmespath.search(str(self.jmespath), document)
         except JMESPathError as error:
             return None, _first_line(error)
-        return found, "nothing there" if found is None else repr(found)[:_NEAR_CHARACTERS]
+        return value, "nothing there" if value is None else repr(value)[:_NEAR_CHARACTERS]
 
 
 def _require_one_group(regex: str) -> None:

@@ -46,7 +46,7 @@ def _parameter(name: str, given: str) -> str:
     text = _FLAGS.get(given, given)
     if not _NAME.fullmatch(name) or name in ("name", "include"):
         raise ValueError(f"{name} is no parameter of a job; see JOB FILE PARAMETERS in fio(1)")
-    if not text or not text.isprintable() or any(each in text for each in ";#"):
+    if not text or not text.isprintable() or any(sign in text for sign in ";#"):
         raise ValueError(f"{name}={text} does not fit in a line of a job file (no ; and no #)")
     return text
 
@@ -224,8 +224,8 @@ def _require_same_jobs(job: JobFile, report: FioReport, target: TargetPaths) -> 
     requested = job.options(target)
     ran = report.options()
     # With group_reporting, an entry of a group has the parameters of one of its jobs.
-    missing = [] if job.groups_reports else [each for each in requested if each not in ran]
-    other = [each for each in ran if each not in requested]
+    missing = [] if job.groups_reports else [name for name in requested if name not in ran]
+    other = [name for name in ran if name not in requested]
     if missing or other or {group for group, _ in ran} != {group for group, _ in requested}:
         raise WorkloadError(
             f"fio to run the jobs of the job file: {missing or requested}",

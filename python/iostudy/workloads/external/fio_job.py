@@ -292,7 +292,7 @@ def read(job: str, override: Mapping[str, str]) -> JobFile:
             path,
             error.strerror or str(error),
             "give the path of a job file, from the folder in which iostudy is started, or one of "
-            + ", ".join(sorted(each.name for each in READY_MADE.glob("*.fio"))),
+            + ", ".join(sorted(file.name for file in READY_MADE.glob("*.fio"))),
         ) from error
     if len(content) > fio_text.MOST_BYTES:
         raise _invalid(path, f"more than {format_size(fio_text.MOST_BYTES)}", "shorten it")
@@ -332,14 +332,14 @@ def parse(debug: str, counts: Sequence[int]) -> tuple[Job, ...]:
     """
     everywhere = Job("global", {})
     jobs: list[Job] = []
-    for (name, own, of_engine), count in zip(_sections(debug), counts, strict=True):
-        given = of_engine[len(of_engine) - (count - len(own)) :] if of_engine else []
+    for (name, options, of_engine), count in zip(_sections(debug), counts, strict=True):
+        given = of_engine[len(of_engine) - (count - len(options)) :] if of_engine else []
         if fio_text.is_global(name):
-            everywhere = _with(everywhere, own, given)
+            everywhere = _with(everywhere, options, given)
         else:
             # A name in [global] is none of the jobs'.
             held = {n: value for n, value in everywhere.parameters.items() if n != "name"}
-            jobs.append(_with(Job(name, held, everywhere.of_engine), own, given))
+            jobs.append(_with(Job(name, held, everywhere.of_engine), options, given))
     return tuple(jobs)
 
 
@@ -348,12 +348,12 @@ def _sections(debug: str) -> list[tuple[str, list[Parameter], list[Parameter]]]:
     sections: list[tuple[str, list[Parameter], list[Parameter]]] = []
     parameters: list[Parameter] = []
     for line in debug.split("\n"):
-        if found := _SECTION.fullmatch(line):
-            sections.append((found[1], parameters := [], []))
+        if match := _SECTION.fullmatch(line):
+            sections.append((match[1], parameters := [], []))
         elif _DEFAULTS.fullmatch(line) and sections:
             parameters = sections[-1][2]
-        elif found := _PARAMETER.fullmatch(line):
-            parameters.append((found[1], None if found[2] == _NO_VALUE else found[2]))
+        elif match := _PARAMETER.fullmatch(line):
+            parameters.append((match[1], None if match[2] == _NO_VALUE else match[2]))
     return sections
 
 
@@ -456,7 +456,7 @@ def is_fio(arguments: Sequence[str]) -> bool:
 def parse_command_line(arguments: Sequence[str], directory: Path) -> FioCommand:
     """Return the jobs of a command line; relative paths start in ``directory``."""
     files = [argument for argument in arguments[1:] if _is_file(argument, directory)]
-    parameters = list(_parameters([each for each in arguments[1:] if each not in files]))
+    parameters = list(_parameters([word for word in arguments[1:] if word not in files]))
     if not files and any(name == "name" for name, _ in parameters):
         label = next(value for name, value in parameters if name == "name")
         return FioCommand(_write_jobs(parameters), {}, label)

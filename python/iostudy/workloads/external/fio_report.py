@@ -77,13 +77,13 @@ class FioReport:
         A rate is over the time of the longest job of each phase, as in fio's group summary.
         Operations that did not occur have no figures.
         """
-        found = self._rates(phases, _together(self.jobs, (_READ, _WRITE)), "")
-        found |= _latencies(_together(self.jobs, _APART), "latency")
+        figures = self._rates(phases, _together(self.jobs, (_READ, _WRITE)), "")
+        figures |= _latencies(_together(self.jobs, _APART), "latency")
         for direction in _APART:
-            found |= self._rates(phases, _apart(self.jobs, direction), f"{direction}_")
+            figures |= self._rates(phases, _apart(self.jobs, direction), f"{direction}_")
         for direction in (_READ, _WRITE):
-            found |= _latencies(_apart(self.jobs, direction), f"{direction}_latency")
-        return found | _latencies(_apart(self.jobs, _SYNC), "sync_latency")
+            figures |= _latencies(_apart(self.jobs, direction), f"{direction}_latency")
+        return figures | _latencies(_apart(self.jobs, _SYNC), "sync_latency")
 
     def all_figures(self) -> dict[str, float]:
         """Return the figures of a report whose job file is unknown.
@@ -92,16 +92,18 @@ class FioReport:
         of a direction are those of its only job, if it has one.
         """
         groups = {job["groupid"] for job in self.jobs}
-        found = self.figures(range(max(groups) + 1))
-        own = {each: _percentiles(_apart(self.jobs, each)) for each in (*_APART, _SYNC)}
+        figures = self.figures(range(max(groups) + 1))
+        percentiles = {name: _percentiles(_apart(self.jobs, name)) for name in (*_APART, _SYNC)}
         present = [
             direction for direction in _APART if _sum(_apart(self.jobs, direction), "total_ios")
         ]
         for direction in (_READ, _WRITE, _SYNC):
-            found = {f"{direction}_latency_{p}": us for p, us in own[direction].items()} | found
+            figures = {
+                f"{direction}_latency_{p}": us for p, us in percentiles[direction].items()
+            } | figures
         if len(present) == 1:
-            found = {f"latency_{p}": us for p, us in own[present[0]].items()} | found
-        return found
+            figures = {f"latency_{p}": us for p, us in percentiles[present[0]].items()} | figures
+        return figures
 
     def _rates(self, phases: Sequence[int], entries: Entries, prefix: str) -> dict[str, float]:
         longest: dict[int, int] = {}
@@ -116,22 +118,22 @@ class FioReport:
 
     def histograms(self) -> dict[str, Histogram]:
         """Return the histograms by direction, and those of fsync and similar calls."""
-        found = {
+        histograms = {
             direction: pool_histograms(_bins(entry) for _, entry in _apart(self.jobs, direction))
             for direction in (*_APART, _MIXED, _SYNC)
         }
-        return {direction: histogram for direction, histogram in found.items() if histogram}
+        return {direction: histogram for direction, histogram in histograms.items() if histogram}
 
     def parts(self) -> tuple[Part, ...]:
         """Return each entry of the report; clones of a job are numbered from 1."""
         clones: dict[tuple[str, int], int] = {}
-        found = []
+        entries = []
         for job in self.jobs:
             key = (job["jobname"], job["groupid"])
             clones[key] = clones.get(key, 0) + 1
             labels = {"job": key[0], "group": str(key[1]), "clone": str(clones[key])}
-            found.append(Part(labels, _part(job)))
-        return tuple(found)
+            entries.append(Part(labels, _part(job)))
+        return tuple(entries)
 
 
 def parse(text: str) -> FioReport:
@@ -219,20 +221,20 @@ def _percentiles(entries: Entries) -> dict[str, float]:
         return {}
     # A sync has one latency, and no time between submission and completion.
     known = measured[0].get("clat_ns", measured[0]["lat_ns"]).get("percentile", {})
-    found = {f"{float(share):g}": value / _NS_PER_US for share, value in known.items()}
-    return {f"p{p:g}": found[f"{p:g}"] for p in PERCENTILES if f"{p:g}" in found}
+    by_share = {f"{float(share):g}": value / _NS_PER_US for share, value in known.items()}
+    return {f"p{p:g}": by_share[f"{p:g}"] for p in PERCENTILES if f"{p:g}" in by_share}
 
 
 def _part(job: Mapping[str, Any]) -> dict[str, float]:
-    found = {"cpu_user": float(job["usr_cpu"]), "cpu_system": float(job["sys_cpu"])}
+    figures = {"cpu_user": float(job["usr_cpu"]), "cpu_system": float(job["sys_cpu"])}
     for direction in (*_APART, _MIXED):
         entry = job.get(direction)
         if entry and entry["total_ios"]:
-            found[f"{direction}_bandwidth"] = entry["bw_bytes"] / MIB
-            found[f"{direction}_iops"] = float(entry["iops"])
-            found[f"{direction}_latency_mean"] = entry["lat_ns"]["mean"] / _NS_PER_US
-            found |= _latencies([(0, entry)], f"{direction}_latency")
-    return found
+            figures[f"{direction}_bandwidth"] = entry["bw_bytes"] / MIB
+            figures[f"{direction}_iops"] = float(entry["iops"])
+            figures[f"{direction}_latency_mean"] = entry["lat_ns"]["mean"] / _NS_PER_US
+            figures |= _latencies([(0, entry)], f"{direction}_latency")
+    return figures
 
 
 def _rate_figures(what: str, prefix: str) -> tuple[Figure, ...]:

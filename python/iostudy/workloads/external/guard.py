@@ -164,12 +164,12 @@ def _reap(program: int, child_ended: int) -> tuple[int, Any] | None:
     """Collect all that have ended; status and usage of the program if it is among them."""
     with contextlib.suppress(BlockingIOError):
         os.read(child_ended, 1 << 16)
-    found = None
+    status = None
     with contextlib.suppress(ChildProcessError):
         while (ended := os.wait4(-1, os.WNOHANG))[0]:
             if ended[0] == program:
-                found = ended[1:]
-    return found
+                status = ended[1:]
+    return status
 
 
 def _end_all() -> int:
@@ -196,15 +196,15 @@ def _require_child() -> None:
 
 def _running_children() -> list[int]:
     """The children of this process without zombies (proc_pid_stat(5))."""
-    own = str(os.getpid())
-    found = []
+    pid = str(os.getpid())
+    children = []
     for entry in Path("/proc").iterdir():
         if entry.name.isdecimal():
             with contextlib.suppress(OSError):
                 state, parent = (entry / "stat").read_text("latin-1").rpartition(")")[2].split()[:2]
-                if parent == own and state != "Z":
-                    found.append(int(entry.name))
-    return found
+                if parent == pid and state != "Z":
+                    children.append(int(entry.name))
+    return children
 
 
 def _report(control: int, **facts: Any) -> None:

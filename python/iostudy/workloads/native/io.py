@@ -218,10 +218,10 @@ def _window_readings(
     """Figures of a window from its reads, writes and syncs."""
     wanted = directions(options.operation)
     by_name = dict(zip(("read", "write", "sync"), stats, strict=True))
-    figures = rates([by_name[each] for each in wanted], seconds)
+    figures = rates([by_name[direction] for direction in wanted], seconds)
     if options.operation == "mix":
-        for each in wanted:
-            figures |= rates([by_name[each]], seconds, f"{each}_")
+        for direction in wanted:
+            figures |= rates([by_name[direction]], seconds, f"{direction}_")
     for operation in (*wanted, "sync") if options.syncs else wanted:
         figures |= window_percentiles(by_name[operation].latencies, f"{operation}_latency")
     return figures
@@ -260,10 +260,10 @@ def _known(options: IoOptions) -> list[Figure]:
     wanted = directions(options.operation)
     figures = [*rate_figures("all records")]
     if options.operation == "mix":
-        for each in wanted:
-            figures += rate_figures(f"records that were {_PAST[each]}", f"{each}_")
-    for each in wanted:
-        figures += latency_figures(_LATENCY_OF[each], f"{each}_latency")
+        for operation in wanted:
+            figures += rate_figures(f"records that were {_PAST[operation]}", f"{operation}_")
+    for operation in wanted:
+        figures += latency_figures(_LATENCY_OF[operation], f"{operation}_latency")
     if options.syncs:
         figures += latency_figures(f"an {options.sync}", "sync_latency")
     if not options.ramp:

@@ -91,7 +91,7 @@ class IozoneOptions(Options):
                 f"direct I/O needs file and record sizes to be multiples of {DIRECT_ALIGNMENT} "
                 "bytes"
             )
-        if self.direct and any(access_method(each).method == "stdio" for each in self.operations):
+        if self.direct and any(access_method(o).method == "stdio" for o in self.operations):
             raise ValueError(
                 "direct I/O goes past the C library: leave fwrite, frewrite, fread and freread out "
                 "of operations"
@@ -175,7 +175,7 @@ class Iozone(Workload):
         tally = result.write if access_method(cell.operation).writes else result.read
         return _Timed(
             cell,
-            tuple(kib / each for each in seconds),
+            tuple(kib / duration for duration in seconds),
             kib * len(seconds) / result.wall_seconds,
             result.bytes,
             tally.latencies.histogram_us(),
@@ -213,27 +213,25 @@ def _too_short(cell: MatrixCell, place: Place) -> WorkloadError:
 
 def _measured(timed: Sequence[_Timed], moved_bytes: int, options: IozoneOptions) -> Measurement:
     by_operation = {
-        operation: [each for each in timed if each.cell.operation is operation]
-        for operation in dict.fromkeys(each.cell.operation for each in timed)
+        operation: [run for run in timed if run.cell.operation is operation]
+        for operation in dict.fromkeys(run.cell.operation for run in timed)
     }
     means = {
-        f"{operation}_{_RATE}": statistics.geometric_mean(sum(e.thread_rates) for e in found)
-        for operation, found in by_operation.items()
+        f"{operation}_{_RATE}": statistics.geometric_mean(sum(e.thread_rates) for e in runs)
+        for operation, runs in by_operation.items()
     }
     latencies: dict[str, Histogram] = {
-        str(operation): merge_buckets(
-            itertools.chain.from_iterable(each.latencies for each in found)
-        )
-        for operation, found in by_operation.items()
+        str(operation): merge_buckets(itertools.chain.from_iterable(run.latencies for run in runs))
+        for operation, runs in by_operation.items()
     }
     return Measurement(
         figures={
-            _MEAN: statistics.geometric_mean(sum(each.thread_rates) for each in timed),
+            _MEAN: statistics.geometric_mean(sum(run.thread_rates) for run in timed),
             **means,
             BYTES: float(moved_bytes),
         },
         latencies=latencies,
-        parts=tuple(_part(each, options) for each in timed),
+        parts=tuple(_part(run, options) for run in timed),
     )
 
 
@@ -259,8 +257,8 @@ def _figures(options: IozoneOptions) -> tuple[Figure, ...]:
     return (
         Figure(_MEAN, "KiB/s", "geometric mean of the rates of all cells", True),
         *(
-            Figure(f"{each}_{_RATE}", "KiB/s", f"geometric mean over the cells of {each}", True)
-            for each in sorted(options.operations, key=list(IozoneOperation).index)
+            Figure(f"{name}_{_RATE}", "KiB/s", f"geometric mean over the cells of {name}", True)
+            for name in sorted(options.operations, key=list(IozoneOperation).index)
         ),
         Figure(BYTES, "B", "bytes moved, most through the page cache unless direct", True),
     )

@@ -70,13 +70,13 @@ def require_present(paths: Iterable[Path], place: Place, size: int | None = None
     """
     for path in paths:
         try:
-            found = place.machine.size(path)
+            size_now = place.machine.size(path)
         except OSError as error:
             raise io_error("to find the files of the workload", error, place.directory) from error
-        if size is not None and found != size:
+        if size is not None and size_now != size:
             raise WorkloadError(
                 f"a file of {size} bytes",
-                found=f"{found} bytes ({path})",
+                found=f"{size_now} bytes ({path})",
                 where=str(place.directory),
                 remedy="make sure that no other program changes the files while the workload runs",
             )

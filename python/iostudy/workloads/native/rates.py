@@ -58,9 +58,9 @@ def rate_readings(
 
 def rates(stats: Sequence[IoStats], seconds: float, prefix: str = "") -> dict[str, float]:
     """Bandwidth and records a second of several statistics together."""
-    records = sum(each.latencies.count for each in stats)
+    records = sum(stat.latencies.count for stat in stats)
     return {
-        f"{prefix}bandwidth": mib_per_second(sum(each.bytes for each in stats), seconds),
+        f"{prefix}bandwidth": mib_per_second(sum(stat.bytes for stat in stats), seconds),
         f"{prefix}iops": records / seconds,
     }
 
@@ -69,8 +69,8 @@ def operations(
     result: JobResult, wanted: Sequence[Direction], *, syncs: bool
 ) -> dict[str, Latencies]:
     """Return the latencies of every operation of a run, by its name in figures and histograms."""
-    found: dict[str, Latencies] = {each: tally(result, each).latencies for each in wanted}
-    return found | {"sync": result.sync} if syncs else found
+    latencies: dict[str, Latencies] = {name: tally(result, name).latencies for name in wanted}
+    return latencies | {"sync": result.sync} if syncs else latencies
 
 
 def histograms(counted: dict[str, Latencies]) -> dict[str, Histogram]:

@@ -42,10 +42,10 @@ class NativeMeter:
     def completed(self) -> Sequence[WindowCount]:
         """The windows that all workers have passed since the last call."""
         with self._lock:
-            return [self._count(self._opened.popleft(), each) for each in self.log.completed()]
+            return [self._count(self._opened.popleft(), window) for window in self.log.completed()]
 
     def _count(self, window: Window, stats: Sequence[IoStats]) -> WindowCount:
-        operations = sum(each.latencies.count for each in stats)
+        operations = sum(stat.latencies.count for stat in stats)
         return WindowCount(window, self._figures(stats, window.seconds), operations)
 
 
@@ -97,9 +97,9 @@ def _set_slow_down(job: FileJob, option: str, value: str) -> None:
 
 def window_percentiles(latencies: Latencies, prefix: str = "latency") -> dict[str, float]:
     """Percentiles in microseconds of a window that has enough operations for them."""
-    known = [each for each in PERCENTILES if latencies.count >= required_operations(each)]
+    known = [p for p in PERCENTILES if latencies.count >= required_operations(p)]
     values = latencies.percentiles_us(known)
-    return {f"{prefix}_p{each:g}": value for each, value in zip(known, values, strict=True)}
+    return {f"{prefix}_p{p:g}": value for p, value in zip(known, values, strict=True)}
 
 
 BUFFERED_READS = (
@@ -115,5 +115,5 @@ BUFFERED_WRITES = (
 
 def window_names(figures: Iterable[Figure], *rates: str) -> tuple[str, ...]:
     """The names of those figures that end like one of ``rates`` or are percentiles, in order."""
-    known = (*rates, *(f"_p{each:g}" for each in PERCENTILES))
+    known = (*rates, *(f"_p{percentile:g}" for percentile in PERCENTILES))
     return tuple(figure.name for figure in figures if figure.name.endswith(known))

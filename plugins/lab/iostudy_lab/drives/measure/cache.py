@@ -59,19 +59,19 @@ def measure_cache(session: Session, layout: DiskLayout, period_ns: float) -> Rea
     segments, complete = _count_segments(session)
     prober = _CacheProber(session, period_ns)
     places = [
-        (each.cylinder_start(), layout.zone_of(each.cylinder_start()))
-        for each in layout.skews[:_PROBES]
+        (skew.cylinder_start(), layout.zone_of(skew.cylinder_start()))
+        for skew in layout.skews[:_PROBES]
     ]
     starts = [prober.read_ahead(place, zone) for place, zone in places]
     middles = [prober.read_ahead(place + zone.track_blocks // 2, zone) for place, zone in places]
-    found = session.interleave("read-ahead", [*starts, *middles])
-    from_start, from_middle = found[: len(starts)], found[len(starts) :]
+    responses = session.interleave("read-ahead", [*starts, *middles])
+    from_start, from_middle = responses[: len(starts)], responses[len(starts) :]
     track = [zone.track_blocks for _, zone in places]
     ahead = round(statistics.median(from_start))
     held = session.interleave(
         "segments", [prober.segment(place, zone, ahead) for place, zone in places]
     )
-    usual = sorted(held, key=lambda each: each[0].end - each[0].first)[len(held) // 2]
+    usual = sorted(held, key=lambda zone: zone[0].end - zone[0].first)[len(held) // 2]
     return ReadCache(
         segments=segments,
         segments_complete=complete,
@@ -100,9 +100,9 @@ def _count_segments(session: Session) -> tuple[int, bool]:
     number = 64
     while True:
         counts = [_count_held(session, number) for _ in range(_REPEATS)]
-        found = round(statistics.median(counts))
-        if found < number * 0.9 or number >= _MOST_SEGMENTS:
-            return found, found < number
+        count = round(statistics.median(counts))
+        if count < number * 0.9 or number >= _MOST_SEGMENTS:
+            return count, count < number
         number *= 4
 
 

@@ -40,7 +40,7 @@ def format_drive_file(measured: DriveMeasurement, origin: Origin) -> str | None:
         f"year: {origin.year}",
         "sources:",
         f"  - {_quote(f'iostudy drive measure: {origin.circumstances}')}",
-        *(f"  - {_quote(f'not measured: {each}')}" for each in measured.missing),
+        *(f"  - {_quote(f'not measured: {figure}')}" for figure in measured.missing),
         f"capacity: {measured.blocks * BLOCK_BYTES}B",
         _rotation_line(rotation),
         *_layout_lines(layout),
@@ -100,7 +100,7 @@ def _seek_line(point: SeekPoint) -> str:
 
 
 def _head_lines(layout: DiskLayout) -> list[str]:
-    skew = min(each.track_skew_ns for each in layout.zones)
+    skew = min(zone.track_skew_ns for zone in layout.zones)
     note = f"not measured; at most the skew between tracks, {skew / 1e6:.3f} ms"
     return [
         f"head_switch: {_ms(skew * _HEAD_SWITCH_SHARE)}  # {note}",

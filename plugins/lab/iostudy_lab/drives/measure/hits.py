@@ -40,17 +40,17 @@ class Hits:
 def measure_hits(session: Session, period_ns: float) -> Hits | None:
     """Read blocks twice in a row. None if the second read waits for the medium too."""
     unit = session.prober.unit
-    found = sorted(_read_twice(session, unit) for _ in range(_REPEATS))
-    hit = statistics.median(found)
+    times = sorted(_read_twice(session, unit) for _ in range(_REPEATS))
+    hit = statistics.median(times)
     if hit > period_ns / 2:
         return None
-    spread = statistics.median(abs(each - hit) for each in found)
+    spread = statistics.median(abs(response - hit) for response in times)
     margin = max(_LEAST_MARGIN_NS, _SPREADS * spread)
     responses = [(size * unit, _median_hit(session, size * unit)) for size in _SIZES]
     cached = [(size, response) for size, response in responses if response < hit + period_ns / 2]
     slope, intercept = np.polyfit([size for size, _ in cached], [time for _, time in cached], 1)
-    times = max(0.0, float(intercept)), max(_LEAST_BLOCK_NS, float(slope))
-    return Hits(*times, (hit - margin, hit + margin))
+    line = max(0.0, float(intercept)), max(_LEAST_BLOCK_NS, float(slope))
+    return Hits(*line, (hit - margin, hit + margin))
 
 
 def _median_hit(session: Session, blocks: int) -> float:

@@ -93,8 +93,8 @@ class DiskLayout:
     def zone_cylinders(self) -> list[int]:
         """Cylinders of each zone, rounded up."""
         return [
-            -(-(each.end_block - each.first_block) // self.cylinder_blocks(each))
-            for each in self.zones
+            -(-(zone.end_block - zone.first_block) // self.cylinder_blocks(zone))
+            for zone in self.zones
         ]
 
     @property
@@ -112,7 +112,7 @@ class DiskLayout:
 
     def zone_of(self, block: int) -> MeasuredZone:
         """Zone of a block."""
-        ends = [each.end_block for each in self.zones]
+        ends = [zone.end_block for zone in self.zones]
         return self.zones[min(bisect.bisect_right(ends, block), len(ends) - 1)]
 
 
@@ -123,21 +123,21 @@ def measure_layout(session: Session, angles: Angles) -> DiskLayout | None:
     ends = [distance * _END, session.prober.blocks - distance * _END]
     probes = [find_track(angles, place, distance * _ROOM) for place in [ends[0], *places, ends[1]]]
     tracks = session.interleave("tracks", probes)
-    found = [track for track in tracks if track is not None]
-    if len(found) < _REGIONS // 2:
+    measured = [track for track in tracks if track is not None]
+    if len(measured) < _REGIONS // 2:
         return None
-    known = _without_errors(found)
+    known = _without_errors(measured)
     step = -(-len(known) // _SKEW_REGIONS)
     runs = [_find_skews(angles, track) for track in known[::step]]
     skews = _with_cylinders(session.interleave("skews", runs), angles.period_ns)
     changes = [pair for pair in pairwise(known) if _differ(*pair)]
     more = session.interleave("zones", [_find_change(angles, *pair) for pair in changes])
-    found = [*known, *(each for own in more for each in own)]
-    found = _without_errors(sorted(found, key=lambda each: each.start))
+    starts = [*known, *(skew for group in more for skew in group)]
+    starts = _without_errors(sorted(starts, key=lambda skew: skew.start))
     surfaces = _count_surfaces(skews)
     # Skews across the end of a zone, or across spare sectors, show another pattern or none.
-    skews = [each for each in skews if each.surfaces() == surfaces]
-    zones = _zones(found, skews, session.prober.blocks, angles.period_ns)
+    skews = [skew for skew in skews if skew.surfaces() == surfaces]
+    zones = _zones(starts, skews, session.prober.blocks, angles.period_ns)
     return DiskLayout(surfaces, tuple(zones), tuple(skews))
 
 
@@ -158,18 +158,18 @@ def _without_errors(tracks: Sequence[Track]) -> list[Track]:
 
 def _find_change(angles: Angles, first: Track, last: Track) -> Probe[list[Track]]:
     """Tracks around the place where the length of tracks changes, by bisection."""
-    found = []
+    boundaries = []
     for _ in range(_BISECTIONS):
         room = (last.start - first.start) / 8
         track = yield from find_track(angles, (first.start + last.start) / 2, room)
         if track is None:
             break
-        found.append(track)
+        boundaries.append(track)
         if _differ(first, track):
             last = track
         else:
             first = track
-    return found
+    return boundaries
 
 
 def _find_skews(angles: Angles, track: Track) -> Probe[tuple[Track, list[float]]]:
@@ -179,7 +179,7 @@ def _find_skews(angles: Angles, track: Track) -> Probe[tuple[Track, list[float]]
 
 def _with_cylinders(measured: Sequence[tuple[Track, list[float]]], period_ns: float) -> list[Skews]:
     """Skews between tracks, and the larger ones between cylinders."""
-    found = []
+    zones = []
     for track, skews in measured:
         usual = statistics.median(skews)
         larger = [
@@ -188,13 +188,13 @@ def _with_cylinders(measured: Sequence[tuple[Track, list[float]]], period_ns: fl
             if abs(skew - usual) > period_ns * _DIFFERENT_SKEW
         ]
         between = statistics.median(skews[index] for index in larger) if larger else None
-        found.append(Skews(track, usual, between, tuple(index + 1 for index in larger)))
-    return found
+        zones.append(Skews(track, usual, between, tuple(index + 1 for index in larger)))
+    return zones
 
 
 def _count_surfaces(skews: Sequence[Skews]) -> int | None:
     """Most frequent number of surfaces among the regions, if most regions show one."""
-    counts = Counter(each.surfaces() for each in skews)
+    counts = Counter(skew.surfaces() for skew in skews)
     surfaces, number = counts.most_common(1)[0]
     return surfaces if number >= _AGREEMENT * len(skews) else None
 
@@ -228,4 +228,4 @@ def _zones(
 
 
 def _nearest(skews: Sequence[Skews], block: int) -> Skews:
-    return min(skews, key=lambda each: abs(each.track.start - block))
+    return min(skews, key=lambda skew: abs(skew.track.start - block))

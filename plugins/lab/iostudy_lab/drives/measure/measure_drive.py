@@ -39,7 +39,7 @@ def _measure(session: Session, measured: DriveMeasurement, *, write: bool) -> No
     measured.rotation = rotation = measure_rotation(session)
     session.begin("random reads")
     reads = session.run([session.random_read() for _ in range(_RANDOM_READS)])
-    session.responses_ns += [each.response_ns for each in reads]
+    session.responses_ns += [read.response_ns for read in reads]
     measured.rates = measure_rates(session)
     measured.queue = measure_queue(session)
     if isinstance(rotation, Rotation):

@@ -39,11 +39,11 @@ class QueueGain:
     def depth(self) -> int:
         """Smallest depth with nearly the highest rate."""
         least = _NEARLY_ALL * self._highest
-        return next(each.depth for each in self.points if each.reads_per_second >= least)
+        return next(point.depth for point in self.points if point.reads_per_second >= least)
 
     @property
     def _highest(self) -> float:
-        return max(each.reads_per_second for each in self.points)
+        return max(point.reads_per_second for point in self.points)
 
 
 def measure_queue(session: Session) -> QueueGain:
@@ -61,5 +61,5 @@ def _rate(session: Session, depth: int) -> float:
     """Reads a second while the queue is full: without the reads that fill and drain it."""
     number = _READS + _READS_PER_DEPTH * depth
     times = session.run([session.random_read() for _ in range(number)], depth)
-    ends = sorted(each.end_ns for each in times)[depth - 1 : number - depth + 1]
+    ends = sorted(time.end_ns for time in times)[depth - 1 : number - depth + 1]
     return (len(ends) - 1) * 1e9 / max(1, ends[-1] - ends[0])

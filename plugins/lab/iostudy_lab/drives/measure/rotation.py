@@ -93,9 +93,11 @@ def _repeat_list(session: Session, length: int) -> Times:
     for _ in range(_PASSES):
         other = [session.random_read() for _ in range(session.random.randrange(length))]
         idle = [round(session.random.uniform(0, _IDLE_NS)) for _ in range(length)]
-        own = [each._replace(idle_ns=wait) for each, wait in zip(blocks, idle, strict=True)]
-        times = session.run([*other, *own])
-        rows.append([each.end_ns for each in times[len(other) :]])
+        requests = [
+            request._replace(idle_ns=wait) for request, wait in zip(blocks, idle, strict=True)
+        ]
+        times = session.run([*other, *requests])
+        rows.append([time.end_ns for time in times[len(other) :]])
     return np.array(rows, dtype=np.float64)
 
 

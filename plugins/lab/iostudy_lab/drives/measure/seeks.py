@@ -55,8 +55,8 @@ def measure_seeks(session: Session, layout: DiskLayout, period_ns: float) -> See
     """Measure seeks over distances from one cylinder to the full stroke."""
     finder = _Finder(session, period_ns)
     still = [
-        finder.least_response(*_same_track(session, each, share), hit_is_late=True)
-        for each in layout.skews
+        finder.least_response(*_same_track(session, skew, share), hit_is_late=True)
+        for skew in layout.skews
         for share in _FAR
     ]
     distances = _distances(layout.cylinders)
@@ -64,31 +64,31 @@ def measure_seeks(session: Session, layout: DiskLayout, period_ns: float) -> See
         (distance, pair) for distance in distances for pair in _pairs(session, layout, distance)
     ]
     moving = [finder.least_response(*pair) for _, pair in pairs]
-    found = session.interleave("seeks", [*still, *moving])
-    overheads = [each for each in found[: len(still)] if each is not None]
+    least = session.interleave("seeks", [*still, *moving])
+    overheads = [time for time in least[: len(still)] if time is not None]
     responses: dict[int, list[float]] = defaultdict(list)
-    for (distance, _), response in zip(pairs, found[len(still) :], strict=True):
+    for (distance, _), response in zip(pairs, least[len(still) :], strict=True):
         if response is not None:
             responses[distance].append(response)
     if not overheads or not responses:
         return None
     overhead = statistics.median(overheads)
-    points = (_point(distance, overhead, own) for distance, own in sorted(responses.items()))
+    points = (_point(distance, overhead, times) for distance, times in sorted(responses.items()))
     return SeekCurve(overhead, tuple(points))
 
 
 def _point(distance: int, overhead: float, responses: Sequence[float]) -> SeekPoint:
-    times = sorted(max(0.0, each - overhead) for each in responses)
+    times = sorted(max(0.0, response - overhead) for response in responses)
     quarter = len(times) // 4
     return SeekPoint(distance, statistics.median(times), times[quarter], times[-1 - quarter])
 
 
 def _distances(cylinders: int) -> list[int]:
     """1, 2, 3, 4, 6... and the full stroke."""
-    found = [1]
-    while found[-1] < cylinders - 1:
-        found.append(min(cylinders - 1, max(found[-1] + 1, round(found[-1] * _GROWTH))))
-    return found
+    distances = [1]
+    while distances[-1] < cylinders - 1:
+        distances.append(min(cylinders - 1, max(distances[-1] + 1, round(distances[-1] * _GROWTH))))
+    return distances
 
 
 def _same_track(session: Session, skews: Skews, share: float) -> tuple[int, int]:

@@ -54,7 +54,7 @@ class Session:
         self.requests += len(requests)
         if self.first_ns is None and times:
             self.first_ns = times[0].start_ns
-        self.last_ns = max([self.last_ns, *(each.end_ns for each in times)])
+        self.last_ns = max([self.last_ns, *(time.end_ns for time in times)])
         return times
 
     @property
@@ -93,9 +93,9 @@ class Session:
             times = iter(self._round([requests for _, _, requests in pending]))
             following = []
             for index, probe, requests in pending:
-                own = [next(times) for _ in requests]
+                answers = [next(times) for _ in requests]
                 try:
-                    following.append((index, probe, probe.send(own)))
+                    following.append((index, probe, probe.send(answers)))
                 except StopIteration as stop:
                     results[index] = stop.value
             pending = following
@@ -109,5 +109,5 @@ class Session:
         wanted = [request for step in steps for request in step]
         fill = [self.random_read() for _ in range(self.distinct_reads - len(steps))]
         times = self.run([*fill, *wanted])
-        self.responses_ns += [each.response_ns for each in times[: len(fill)]]
+        self.responses_ns += [time.response_ns for time in times[: len(fill)]]
         return times[len(fill) :]

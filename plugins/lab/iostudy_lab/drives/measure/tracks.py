@@ -27,17 +27,17 @@ class Angles:
 
     def read(self, block: float) -> Probe[float]:
         """Angle of a block as a time: the median of reads from the medium, on the circle."""
-        found: list[float] = []
+        times: list[float] = []
         for _ in range(_TRIES):
             [timing] = yield [self.session.read(block)]
             if not self.session.is_hit(timing):
-                found.append(timing.end_ns % self.period_ns)
-            if len(found) == _REPEATS:
+                times.append(timing.end_ns % self.period_ns)
+            if len(times) == _REPEATS:
                 break
-        if not found:
+        if not times:
             return float("nan")
-        near = sorted(self.turn(each - found[0]) for each in found)
-        return (found[0] + near[len(near) // 2]) % self.period_ns
+        near = sorted(self.turn(end - times[0]) for end in times)
+        return (times[0] + near[len(near) // 2]) % self.period_ns
 
     def turn(self, difference: float) -> float:
         """Difference of angles between minus and plus half a revolution."""
@@ -156,11 +156,11 @@ def _find_track(angles: Angles, block: float) -> Probe[Track | None]:
 
 def read_skews(angles: Angles, track: Track, tracks: int) -> Probe[list[float]]:
     """Skews between the track and those after it, as times."""
-    found: list[float] = []
+    times: list[float] = []
     place = track.start + track.blocks // 4
     before = yield from angles.read(place)
     for number in range(1, tracks + 1):
         angle = yield from angles.read(place + number * track.blocks)
-        found.append((angle - before) % angles.period_ns)
+        times.append((angle - before) % angles.period_ns)
         before = angle
-    return found
+    return times

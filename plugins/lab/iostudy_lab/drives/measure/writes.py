@@ -75,7 +75,7 @@ def measure_writes(session: Session, layout: DiskLayout, angles: Angles) -> Writ
     unit = session.prober.unit
     cached_writes = [_random_write(session, unit, _PAUSE_NS) for _ in range(_WRITES)]
     response = _median(session.run(cached_writes))
-    forced = [each._replace(operation="fua") for each in cached_writes]
+    forced = [write._replace(operation="fua") for write in cached_writes]
     cached = response < period * _CACHED_SHARE
     session.begin("writes", 0.5)
     flush = _flush_cost(session)
@@ -98,7 +98,7 @@ def measure_writes(session: Session, layout: DiskLayout, angles: Angles) -> Writ
 
 
 def _median(times: Sequence[Timing]) -> float:
-    return statistics.median(each.response_ns for each in times)
+    return statistics.median(time.response_ns for time in times)
 
 
 def _random_write(session: Session, blocks: int, idle_ns: int = 0) -> Request:
@@ -148,14 +148,14 @@ def _count_moved(session: Session, layout: DiskLayout, angles: Angles) -> tuple[
     Other writes follow, so that no cache holds the written blocks.
     """
     step = max(1, len(layout.skews) // _MOVED_PLACES)
-    blocks = [each.track.start for each in layout.skews[::step]]
+    blocks = [skew.track.start for skew in layout.skews[::step]]
     before = session.interleave("places", [angles.read(block) for block in blocks])
     unit = session.prober.unit
     session.run([Request("fua", block, unit) for block in blocks])
     others = [_random_write(session, unit) for _ in range(session.distinct_reads)]
-    session.run([*(each._replace(operation="fua") for each in others), _FLUSH])
+    session.run([*(other._replace(operation="fua") for other in others), _FLUSH])
     after = session.interleave("places", [angles.read(block) for block in blocks])
     changes = [
         abs(angles.turn(new - old)) for old, new in zip(before, after, strict=True) if new == new
     ]
-    return sum(each > angles.period_ns * _MOVED_SHARE for each in changes), len(changes)
+    return sum(change > angles.period_ns * _MOVED_SHARE for change in changes), len(changes)

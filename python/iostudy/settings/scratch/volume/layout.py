@@ -115,14 +115,14 @@ class VolumeLayout:
 
     def wanted(self) -> dict[str, str]:
         """Return the properties as settings, by name: those that the kind has."""
-        own = {definitions.KIND.name: self.kind}
+        values = {definitions.KIND.name: self.kind}
         if self.properties.striped:
-            own[definitions.STRIPE_SIZE.name] = str(self.stripe_size_bytes)
+            values[definitions.STRIPE_SIZE.name] = str(self.stripe_size_bytes)
         if definitions.LAYOUT.condition is not None and definitions.LAYOUT.condition.holds(
             self.kind
         ):
-            own[definitions.LAYOUT.name] = self.placement
-        return own
+            values[definitions.LAYOUT.name] = self.placement
+        return values
 
     @property
     def properties(self) -> VolumeKind:

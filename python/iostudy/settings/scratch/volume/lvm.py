@@ -55,11 +55,11 @@ class Lvm:
     def read_state(self, name: str, device: BlockDevice) -> VolumeState:
         """Return the state that lvs reports, and the failed copies that only the kernel reports."""
         fields = "segtype,sync_percent,lv_health_status"
-        found = _report("lvs", "--segments", "-o", fields, f"{name}/{_VOLUME}")
-        faults = {row["lv_health_status"] for row in found} - {""}
-        if any(row["segtype"] == _MIRROR for row in found):
+        segments = _report("lvs", "--segments", "-o", fields, f"{name}/{_VOLUME}")
+        faults = {row["lv_health_status"] for row in segments} - {""}
+        if any(row["segtype"] == _MIRROR for row in segments):
             faults |= set(find_failed_copies(commands.run("dmsetup", "status", str(device.path))))
-        percents = [float(row["sync_percent"]) for row in found if row["sync_percent"]]
+        percents = [float(row["sync_percent"]) for row in segments if row["sync_percent"]]
         done = min(percents, default=100.0) / 100
         return VolumeState(None if done >= 1 else done, tuple(sorted(faults)))
 
@@ -72,13 +72,13 @@ class Lvm:
     def remove(self, name: str, members: Sequence[Path]) -> bool:
         """Remove the group, and the labels of members that belong to no group."""
         _resume_suspended(name)
-        found = bool(_report("vgs", "-o", "vg_name", "--select", f"vg_name={name}"))
+        exists = bool(_report("vgs", "-o", "vg_name", "--select", f"vg_name={name}"))
         labelled = _labelled(members, name)
-        if found:
+        if exists:
             _run("vgremove", "--force", "--yes", name)
         if labelled:
             _run("pvremove", "--yes", *labelled)
-        return found or bool(labelled)
+        return exists or bool(labelled)
 
 
 def find_failed_copies(status: str) -> tuple[str, ...]:

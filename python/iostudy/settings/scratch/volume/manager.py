@@ -32,12 +32,12 @@ class VolumeState:
 
         ``was_disturbed``: a resync or a failure began or ended within it.
         """
-        found = [f"the volume is not whole: {fault}" for fault in self.faults]
+        reasons = [f"the volume is not whole: {fault}" for fault in self.faults]
         if self.progress is not None:
-            found.append("a resync of the volume was running")
-        if was_disturbed and not found:
-            found.append("a resync or a check of the volume ended meanwhile")
-        return tuple(found)
+            reasons.append("a resync of the volume was running")
+        if was_disturbed and not reasons:
+            reasons.append("a resync or a check of the volume ended meanwhile")
+        return tuple(reasons)
 
 
 class VolumeManager(Protocol):

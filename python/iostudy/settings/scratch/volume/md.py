@@ -84,13 +84,13 @@ class Md:
         stop. So it is awaited, and the metadata are removed immediately after the stop.
         """
         commands.run("udevadm", "settle")
-        own = [path for path in members if _name(path, "--examine") == name]
+        paths = [path for path in members if _name(path, "--examine") == name]
         array = self.find(name)
         if array is not None:
             commands.run("mdadm", "--stop", str(array.path))
-        if own:
-            commands.run("mdadm", "--zero-superblock", *map(str, own))
-        return array is not None or bool(own)
+        if paths:
+            commands.run("mdadm", "--zero-superblock", *map(str, paths))
+        return array is not None or bool(paths)
 
 
 def _options(layout: VolumeLayout) -> tuple[str, ...]:

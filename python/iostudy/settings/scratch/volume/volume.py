@@ -94,10 +94,10 @@ class Volume(FolderOfDisk):
     def device(self) -> BlockDevice:
         """The volume; TargetError if it is gone."""
         with self._explaining("its device"):
-            found = self._software.find(self.name)
-            if found is None:
+            device = self._software.find(self.name)
+            if device is None:
                 raise CommandError("there is no such device")
-            return found
+            return device
 
     @property
     def identity(self) -> ScratchIdentity:
@@ -131,7 +131,7 @@ class Volume(FolderOfDisk):
                 where=self.name,
                 remedy="choose a layout that this kernel and these tools make",
             )
-        return {f"{name}@{device.name}": own for name, own in self.layout.wanted().items()}
+        return {f"{name}@{device.name}": value for name, value in self.layout.wanted().items()}
 
     def read_state(self) -> VolumeState:
         """Return its background work and health; TargetError if it is gone."""
@@ -160,8 +160,8 @@ class Volume(FolderOfDisk):
         OutOfReachError if the file system of the folder is not mounted there.
         """
         del policy
-        found = (member.find() for member in self.members)
-        paths = [device.path for device in found if device is not None]
+        members = (member.find() for member in self.members)
+        paths = [device.path for device in members if device is not None]
         # udev opens a new volume for a moment.
         removed = steps.retry(lambda: self._software.remove(self.name, paths), self.name)
         was_there = self.remove_folder()
