@@ -98,8 +98,8 @@ def _write_section(name: str, output: str, about: str) -> None:
 def _missed_goals(sections: Mapping[str, str]) -> Iterator[str]:
     for name, text in sections.items():
         for line in text.splitlines():
-            if found := _MISSED.match(line):
-                case, ratio, judgement = (" ".join(part.split()) for part in found.groups())
+            if match := _MISSED.match(line):
+                case, ratio, judgement = (" ".join(part.split()) for part in match.groups())
                 yield f"| `{name}` | {case} | {ratio} | {judgement} |\n"
 
 

@@ -75,12 +75,12 @@ def _report(folder: Path, blocks: int) -> None:
     folder.mkdir()
     study = large.study(blocks)
     large.write(folder, study)
-    found = [
+    rounds = [
         (report_in_child(folder), _seconds(lambda: _decode_ledger(folder))) for _ in range(ROUNDS)
     ]
-    seconds = statistics.median(own for (own, _), _ in found)
-    mib = max(own for (_, own), _ in found)
-    ratio = statistics.median(own / peer for (own, _), peer in found)
+    seconds = statistics.median(spent for (spent, _), _ in rounds)
+    mib = max(peak for (_, peak), _ in rounds)
+    ratio = statistics.median(spent / peer for (spent, _), peer in rounds)
     page_mb = (folder / "report.html").stat().st_size / 1e6
     trials = blocks * len(study.configurations()) * len(study.workloads)
     print(
@@ -128,7 +128,7 @@ def _interim_analysis() -> None:
     """Where all comparisons stand, after one more block of a large study."""
     study = large.study(LOOK_BLOCKS)
     rows = list(large.rows(study))
-    values = [list(own.values()) for own in collect_figures(study, rows).values()]
+    values = [list(blocks.values()) for blocks in collect_figures(study, rows).values()]
     ours = statistics.median(_time_interim_analysis(study, rows) for _ in range(ROUNDS))
     peer = _median(lambda: _t_tests(study, values))
     print(f"a look at {study.comparisons} comparisons after {LOOK_BLOCKS} blocks, ", end="")
@@ -159,8 +159,8 @@ def _boundary(min_blocks: int, max_blocks: int, risk: float) -> None:
 
 def _levels(looks: tuple[int, ...], risk: float) -> None:
     """The levels for difference and for equivalence, without the cache."""
-    for own in (risk, 2 * risk):
-        spend_in_stages.__wrapped__((looks,), (own,))
+    for level in (risk, 2 * risk):
+        spend_in_stages.__wrapped__((looks,), (level,))
 
 
 def _median(work: Callable[[], object]) -> float:

@@ -86,8 +86,8 @@ def measure(
                     enable = instance.path / "events/block" / name / "enable"
                     write_attribute(enable, "1" if traced else "0")
                 events = BlockEvents(instance.path, names, compact_histogram)
-                own = CombinedRecorder(plain, events) if traced else plain
-                runs[traced].append(run(spec, own, device))
+                recorder = CombinedRecorder(plain, events) if traced else plain
+                runs[traced].append(run(spec, recorder, device))
     for path in paths:
         path.unlink()
     return runs[False], runs[True]
@@ -107,15 +107,15 @@ def run(spec: JobSpec, recorder: Recorder, device: BlockDevice) -> Run:
 
 
 def _print_result(name: str, plain: list[Run], traced: list[Run]) -> None:
-    rates = [[each.rate for each in runs] for runs in (plain, traced)]
+    rates = [[measured.rate for measured in runs] for runs in (plain, traced)]
     ratio = format_ratio("without", *rates, GOAL)
-    busy = [statistics.median(each.busy_ns for each in runs) for runs in (plain, traced)]
-    requests = [each.requests for each in traced if each.requests is not None]
-    events = sum(each.events for each in requests)
-    lost = sum(each.lost for each in requests)
-    reader_ns = sum(each.reader_cpu_seconds for each in requests) * 1e9 / events
+    busy = [statistics.median(measured.busy_ns for measured in runs) for runs in (plain, traced)]
+    requests = [measured.requests for measured in traced if measured.requests is not None]
+    events = sum(request.events for request in requests)
+    lost = sum(request.lost for request in requests)
+    reader_ns = sum(request.reader_cpu_seconds for request in requests) * 1e9 / events
     print(f"{name}: {statistics.median(rates[0]):,.0f} requests a second; traced: {ratio}")
-    per_busy = [[1e9 / each.busy_ns for each in runs] for runs in (plain, traced)]
+    per_busy = [[1e9 / measured.busy_ns for measured in runs] for runs in (plain, traced)]
     print(f"  requests a second of processor time: {format_ratio('without', *per_busy, GOAL)}")
     print(
         f"  processor time of an event: {(busy[1] - busy[0]) / EVENTS_A_REQUEST:,.0f} ns in all, "
@@ -128,17 +128,17 @@ def _print_result(name: str, plain: list[Run], traced: list[Run]) -> None:
 def _compare_with_counters(traced: list[Run]) -> tuple[float, float]:
     """Requests, and the sum of their latencies, over what /sys/block/*/stat counts of the runs."""
     reads = [
-        own
-        for each in traced
-        if each.requests is not None
-        for operations in each.requests.devices.values()
-        for operation, own in operations.items()
+        read
+        for measured in traced
+        if measured.requests is not None
+        for operations in measured.requests.devices.values()
+        for operation, read in operations.items()
         if operation == "read"
     ]
-    count = sum(own.count for own in reads)
-    seconds = sum(own.count * own.mean_us for own in reads) / 1e6
-    counted = sum(each.reads for each in traced)
-    counted_seconds = sum(each.read_ms for each in traced) / 1e3
+    count = sum(read.count for read in reads)
+    seconds = sum(read.count * read.mean_us for read in reads) / 1e6
+    counted = sum(measured.reads for measured in traced)
+    counted_seconds = sum(measured.read_ms for measured in traced) / 1e3
     return count / counted, seconds / counted_seconds
 
 

@@ -164,11 +164,12 @@ def compare_times(disk: Path, repetitions: int, other: str) -> None:
         raise SystemExit(f"an interval needs at least {FEWEST_REPETITIONS} repetitions")
     print(f"seconds of measuring to a verdict, censored at {LIMIT_SECONDS} s without one")
     outcomes = _alternate(repetitions, lambda mode: run_study(_ask(other, mode, disk)))
-    for mode, own in outcomes.items():
-        print(f"{other:12} {mode:11} {_describe(own)}")
+    for mode, results in outcomes.items():
+        print(f"{other:12} {mode:11} {_describe(results)}")
     for what, name in (("everything", "seconds"), ("the workload", "run_seconds")):
         trials, windows = (
-            [1 / _censored(own, getattr(own, name)) for own in each] for each in outcomes.values()
+            [1 / _censored(outcome, getattr(outcome, name)) for outcome in results]
+            for results in outcomes.values()
         )
         print(f"ratio, {what:12} {format_ratio('whole trials', trials, windows, GOAL)}")
 
@@ -182,10 +183,13 @@ def compare_precision(disk: Path, repetitions: int) -> None:
     outcomes = _alternate(
         repetitions, lambda mode: run_study(_ask(OTHER, mode, disk, margin="0.5%"), options=limit)
     )
-    needed = {mode: [_seconds_needed(own) for own in each] for mode, each in outcomes.items()}
+    needed = {
+        mode: [_seconds_needed(outcome) for outcome in results]
+        for mode, results in outcomes.items()
+    }
     for mode, seconds in needed.items():
-        print(f"{mode:11} {' '.join(f'{own:.1f}' for own in seconds)} s")
-    trials, windows = ([1 / own for own in each] for each in needed.values())
+        print(f"{mode:11} {' '.join(f'{time:.1f}' for time in seconds)} s")
+    trials, windows = ([1 / time for time in times] for times in needed.values())
     print(f"ratio {format_ratio('whole trials', trials, windows, GOAL)}")
 
 
@@ -221,13 +225,14 @@ def _censored(outcome: Outcome, seconds: float) -> float:
 
 def _describe(outcomes: Sequence[Outcome]) -> str:
     seconds = " ".join(
-        f"{_censored(own, own.seconds):.1f} ({own.run_seconds:.1f})" for own in outcomes
+        f"{_censored(outcome, outcome.seconds):.1f} ({outcome.run_seconds:.1f})"
+        for outcome in outcomes
     )
     verdicts = ", ".join(
         f"{count} {verdict}" for verdict, count in Counter(o.verdict for o in outcomes).items()
     )
-    censored = sum(own.verdict is Verdict.INCONCLUSIVE for own in outcomes)
-    windows = sum(own.has_windows for own in outcomes)
+    censored = sum(outcome.verdict is Verdict.INCONCLUSIVE for outcome in outcomes)
+    windows = sum(outcome.has_windows for outcome in outcomes)
     return f"{seconds} s; {verdicts}; {censored} censored, {windows} by windows"
 
 
@@ -240,13 +245,13 @@ def count_found(disk: Path, studies: int) -> None:
 
 
 def _describe_found(outcomes: Sequence[Outcome], limit: float) -> str:
-    found = [own for own in outcomes if own.verdict is Verdict.WORSE]
-    in_time = sum(own.seconds <= limit for own in found)
-    undecided = sum(own.verdict is Verdict.INCONCLUSIVE for own in outcomes)
-    windows = sum(own.has_windows for own in outcomes)
+    worse = [outcome for outcome in outcomes if outcome.verdict is Verdict.WORSE]
+    in_time = sum(outcome.seconds <= limit for outcome in worse)
+    undecided = sum(outcome.verdict is Verdict.INCONCLUSIVE for outcome in outcomes)
+    windows = sum(outcome.has_windows for outcome in outcomes)
     return (
         f"{in_time} of {len(outcomes)} found within {limit:g} s; {undecided} undecided, "
-        f"{len(outcomes) - len(found) - undecided} wrong; {windows} by windows; at least "
+        f"{len(outcomes) - len(worse) - undecided} wrong; {windows} by windows; at least "
         f"{format_percent(FOUND_SHARE)} is the goal: "
         f"{_judge(in_time >= FOUND_SHARE * len(outcomes))}"
     )
@@ -256,9 +261,9 @@ def count_false(disk: Path, studies: int) -> None:
     """Print how many studies find a difference of a scheduler from itself."""
     text = SAME.format(disk=disk, scheduler=_other_scheduler(disk))
     outcomes = [run_study(text, program="benches.real_switches") for _ in range(studies)]
-    verdicts = Counter(own.verdict for own in outcomes)
+    verdicts = Counter(outcome.verdict for outcome in outcomes)
     false = verdicts[Verdict.BETTER] + verdicts[Verdict.WORSE]
-    windows = sum(own.has_windows for own in outcomes)
+    windows = sum(outcome.has_windows for outcome in outcomes)
     print(
         f"A/A: {false} false verdicts in {studies} studies, {verdicts[Verdict.EQUIVALENT]} "
         f"equivalent, {verdicts[Verdict.INCONCLUSIVE]} undecided; {windows} by windows; at most "
@@ -313,7 +318,7 @@ def _find_error(rows: Iterable[MeasuredRow]) -> float:
         if row.counts and row.figures:
             figure = next(iter(row.figures.values()))
             blocks.setdefault(row.block, {})[row.configuration] = math.log(figure)
-    pairs = [sorted(own.items()) for own in blocks.values() if len(own) > 1]
+    pairs = [sorted(block.items()) for block in blocks.values() if len(block) > 1]
     differences = [second - first for (_, first), (_, second) in pairs]
     return statistics.stdev(differences) / math.sqrt(len(differences))
 

@@ -50,10 +50,10 @@ def replay(trace: Path) -> Accuracy:
     drive = drive_file.check(disksim.convert(trace.parent, name), str(trace.parent / name))
     fields = [line.split() for line in trace.read_text("utf-8").splitlines() if line.strip()]
     operations = {"R": "read", "W": "write"}
-    idle_ns = [0, *(round(float(each[5]) * 1000) for each in fields[:-1])]
+    idle_ns = [0, *(round(float(field[5]) * 1000) for field in fields[:-1])]
     requests = [
-        (operations[each[0]], int(each[2]), int(each[3]), idle)
-        for each, idle in zip(fields, idle_ns, strict=True)
+        (operations[field[0]], int(field[2]), int(field[3]), idle)
+        for field, idle in zip(fields, idle_ns, strict=True)
     ]
     last = max(block + blocks for _, block, blocks, _ in requests)
     if last > drive.capacity:
@@ -64,7 +64,7 @@ def replay(trace: Path) -> Accuracy:
             remedy="correct the block count, or name the parameters of the drive that was traced",
         )
     responses = DriveModel(drive_file.parameters(drive)).replay(requests, depth=1)
-    measured_ms = np.array([float(each[4]) for each in fields]) / 1e3
+    measured_ms = np.array([float(field[4]) for field in fields]) / 1e3
     return Accuracy(name, measured_ms, np.array(responses) / 1e6)
 
 

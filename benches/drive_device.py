@@ -77,7 +77,7 @@ def _syncs(drive: ModelledDrive, model: Disk | Flash) -> tuple[float, float]:
     """Mean time of a write and a flush."""
     addresses = _addresses(model, SYNCS)
     pairs = [(("write", at, SECTORS, 0), ("flush", 0, 0, 0)) for at in addresses]
-    virtual_ms = 2 * _replay(model, [each for pair in pairs for each in pair], 1)
+    virtual_ms = 2 * _replay(model, [request for pair in pairs for request in pair], 1)
     return virtual_ms, fmean(_timed(drive, addresses, write=True))
 
 
@@ -108,8 +108,8 @@ def _queued(drive: ModelledDrive, model: Disk | Flash) -> tuple[float, float]:
     job = f"--name=x --filename={drive.device.path} --rw=randread --bs=4k --direct=1 --norandommap"
     more = f"--ioengine=libaio --iodepth={DEPTH} --time_based --runtime={SECONDS}"
     command = ["fio", *job.split(), *more.split(), "--output-format=json"]
-    found = json.loads(subprocess.check_output(command))["jobs"][0]["read"]["clat_ns"]
-    return virtual_ms, found["mean"] / 1e6
+    latency = json.loads(subprocess.check_output(command))["jobs"][0]["read"]["clat_ns"]
+    return virtual_ms, latency["mean"] / 1e6
 
 
 def _print_histogram(statistics: DriveStatistics) -> None:

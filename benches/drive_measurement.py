@@ -73,8 +73,8 @@ def compare(drive: Disk, measured: DriveMeasurement) -> Errors:
     return Errors(
         rpm=drive.rotation / rotation.period_ns - 1,
         seeks=tuple(
-            float(each.time_ns / np.interp(each.cylinders, distances, times) - 1)
-            for each in seeks.points
+            float(point.time_ns / np.interp(point.cylinders, distances, times) - 1)
+            for point in seeks.points
         ),
         sectors=_sector_error(drive, measured),
         surfaces=(layout.surfaces, drive.surfaces),
@@ -91,9 +91,9 @@ def _sector_error(drive: Disk, measured: DriveMeasurement) -> float:
     for place in np.linspace(0.005, 0.995, 100) * measured.blocks:
         near = np.abs(np.array(ends) - place).min() < measured.blocks / 500
         true = sectors[int(np.searchsorted(ends, place, side="right"))]
-        found = layout.zone_of(int(place)).sectors
+        estimated = layout.zone_of(int(place)).sectors
         if not near:
-            errors.append(abs(found / true - 1))
+            errors.append(abs(estimated / true - 1))
     return max(errors)
 
 
@@ -107,7 +107,7 @@ def _true_zones(drive: Disk) -> tuple[list[int], list[int]]:
             blocks -= tracks // zone.spares.tracks * zone.spares.sectors
         end += blocks
         ends.append(end)
-    return ends, [each.sectors for each in drive.all_zones()]
+    return ends, [region.sectors for region in drive.all_zones()]
 
 
 def reload(measured: DriveMeasurement) -> Disk | Flash:
@@ -122,11 +122,11 @@ def demerit(drive: Disk, measured: Disk | Flash) -> float:
     source = random.Random(5)
     last = min(drive.capacity, measured.capacity) - max(_SIZES)
     reads = [Request("read", source.randrange(last), source.choice(_SIZES)) for _ in range(_READS)]
-    true, found = (
-        np.sort([each.response_ns for each in ModelProber(each).run(reads, 1)])
-        for each in (drive, measured)
+    true, estimated = (
+        np.sort([read.response_ns for read in ModelProber(model).run(reads, 1)])
+        for model in (drive, measured)
     )
-    return float(np.sqrt(np.mean((true - found) ** 2)) / true.mean())
+    return float(np.sqrt(np.mean((true - estimated) ** 2)) / true.mean())
 
 
 def main() -> int:

@@ -36,7 +36,7 @@ FILES = 200_000
 FILES_PER_THREAD = 1000
 """With one: about as many syncs for any number of threads, which take a second or so."""
 THREADS = (16, 64, 256)
-WORKERS: tuple[tuple[int, int | None], ...] = (*((own, None) for own in THREADS), (256, 256))
+WORKERS: tuple[tuple[int, int | None], ...] = (*((number, None) for number in THREADS), (256, 256))
 """Operations under way and the threads that carry them; None: one for each CPU."""
 MANY_FILES = 10_000_000
 DISK_BYTES = 512 * MIB

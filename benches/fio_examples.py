@@ -87,8 +87,8 @@ class Outcome:
 
 def cause(text: str) -> str:
     """The class of a reason; the reason itself if none fits."""
-    found = (name for name, pattern in _CAUSES if re.search(pattern, text, re.IGNORECASE))
-    return next(found, " ".join(text.split())[-100:])
+    causes = (name for name, pattern in _CAUSES if re.search(pattern, text, re.IGNORECASE))
+    return next(causes, " ".join(text.split())[-100:])
 
 
 @contextmanager
@@ -159,10 +159,10 @@ def try_job(job: Path, parent: Path, seconds: int) -> Outcome:
                 return run_iostudy(placed, disk, work, override, seconds)
 
     override: dict[str, str] = {}
-    alone, own = inside("fio"), inside("iostudy")
-    named = {name: value for name, value in REMEDIES.items() if f"{name}=" in own}
+    alone, ours = inside("fio"), inside("iostudy")
+    named = {name: value for name, value in REMEDIES.items() if f"{name}=" in ours}
     override = SHORT | named
-    outcome = Outcome(job.name, alone, own, inside("overridden"))
+    outcome = Outcome(job.name, alone, ours, inside("overridden"))
     print(*describe(outcome), sep=" | ", file=sys.stderr, flush=True)
     return outcome
 
@@ -194,11 +194,11 @@ def count(outcomes: list[Outcome]) -> list[Row]:
     """The job files that run in each way, and the reasons of the others."""
     _, *ways = zip(*map(describe, outcomes), strict=True)
     counts = [Counter(way) for way in ways]
-    reasons = sorted({reason for each in counts for reason in each} - {_RAN})
+    reasons = sorted({reason for way in counts for reason in way} - {_RAN})
     heads = (f"of {len(outcomes)} job files", "fio alone", "iostudy", "iostudy with overrides")
     return [
         heads,
-        *((each, *(str(way[each] or "") for way in counts)) for each in (_RAN, *reasons)),
+        *((reason, *(str(way[reason] or "") for way in counts)) for reason in (_RAN, *reasons)),
     ]
 
 

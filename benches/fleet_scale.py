@@ -79,8 +79,8 @@ def beat(client: FleetClient, folders: Mapping[str, WorkFolder]) -> None:
     client.call_all(calls, LEASE_SECONDS)
     with measure(f"{ROUNDS} rounds of heartbeats", ROUNDS * LEASE_SECONDS / BEATS):
         for _ in range(ROUNDS):
-            found = client.call_all(calls, LEASE_SECONDS)
-            assert not any(isinstance(own, NoAnswer) for own in found.values())
+            answers = client.call_all(calls, LEASE_SECONDS)
+            assert not any(isinstance(answer, NoAnswer) for answer in answers.values())
 
 
 def replicate(client: FleetClient, folders: Mapping[str, WorkFolder], out: Path) -> None:
@@ -91,7 +91,7 @@ def replicate(client: FleetClient, folders: Mapping[str, WorkFolder], out: Path)
     out.mkdir()
     study = FleetStudy(order, folders, out)
     states = Controller(client, study, lambda *_: None, print).run(folders)
-    assert {own.phase for own in states.values()} == {Phase.COMPLETE}, states
+    assert {state.phase for state in states.values()} == {Phase.COMPLETE}, states
 
 
 def together(client: FleetClient, folders: Mapping[str, WorkFolder]) -> None:
@@ -99,7 +99,9 @@ def together(client: FleetClient, folders: Mapping[str, WorkFolder]) -> None:
     crew = Crew(client, folders, LEASE_SECONDS, print)
     with crew.heartbeats():
         results = [crew.run_together(lambda _: Call("trial"), crew.nodes) for _ in range(TRIALS)]
-    bounds = [each.error for trial in results for both in trial.offsets.values() for each in both]
+    bounds = [
+        offset.error for trial in results for both in trial.offsets.values() for offset in both
+    ]
     median, p99 = 1000 * np.percentile(bounds, (50, 99))
     say(f"bounds of {len(bounds)} offsets: median {median:.2f} ms, p99 {p99:.2f} ms")
 

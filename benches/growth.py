@@ -42,10 +42,10 @@ class Growing:
         print(f"medians of {ROUNDS}")
         for size_bytes in sizes_bytes:
             self.make(folder, size_bytes)
-            found = [self._in_child(folder) for _ in range(ROUNDS)]
+            rounds = [self._in_child(folder) for _ in range(ROUNDS)]
             shutil.rmtree(folder / self.source)
-            seconds = statistics.median(seconds for seconds, _ in found)
-            grown = max(grown for _, grown in found)
+            seconds = statistics.median(seconds for seconds, _ in rounds)
+            grown = max(grown for _, grown in rounds)
             size_gb = size_bytes / 1e9
             line = f"{size_gb:5.1f} GB  {seconds / size_gb:6.2f} s per GB  {grown:6.0f} MiB"
             print(line, flush=True)

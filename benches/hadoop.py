@@ -47,8 +47,8 @@ class Examples:
 def find_examples() -> Examples | None:
     """Fetch them if need be; None with a printed reason where that fails."""
     try:
-        found = artifacts.distribution(on_progress=print)
-        return Examples(java.find_java(found.version), found.classpath)
+        distribution = artifacts.distribution(on_progress=print)
+        return Examples(java.find_java(distribution.version), distribution.classpath)
     except UsageError as missing:
         print(f"Hadoop was not measured: {missing.found}; {missing.remedy}")
         return None

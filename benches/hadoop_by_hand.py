@@ -44,7 +44,7 @@ def main() -> None:
         finally:
             cluster.stop()
     for name, power in (("throughput", 1), ("exec_time", -1)):
-        by_hand, ours = ([each[way][name] ** power for each in measured] for way in _WAYS)
+        by_hand, ours = ([run[way][name] ** power for run in measured] for way in _WAYS)
         print(f"{name:<12} {format_ratio('TestDFSIO by hand', by_hand, ours, 1.0)}")
 
 
@@ -67,8 +67,8 @@ def _by_hand(client: Client) -> Figures:
     write = ("-write", "-nrFiles", str(FILES), "-size", f"{SIZE_MIB}MB", "-resFile", str(results))
     for arguments in (write, ("-clean",)):
         _run(client, *client.command(dfsio.MAIN_CLASS, *options, *arguments))
-    found = dfsio.parse(results.read_text())
-    return {"throughput": found.throughput_mib_per_second, "exec_time": found.exec_seconds}
+    result = dfsio.parse(results.read_text())
+    return {"throughput": result.throughput_mib_per_second, "exec_time": result.exec_seconds}
 
 
 def _by_iostudy(client: Client) -> Figures:

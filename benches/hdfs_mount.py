@@ -70,11 +70,11 @@ def _compare(cluster: LocalCluster, folder: Path, rounds: int) -> None:
             name = f"{format_size(size)}, read-ahead {read_ahead}KiB"
             ways[name] = lambda offsets, file=file: _read_file(file, offsets)
         measured = [_round(ways) for _ in range(rounds)]
-    direct = [each["direct"] for each in measured]
+    direct = [run["direct"] for run in measured]
     for name in ways:
-        own = [each[name] for each in measured]
-        rates = [sequential for sequential, _ in own]
-        latency = statistics.median(latency for _, latency in own)
+        runs = [run[name] for run in measured]
+        rates = [sequential for sequential, _ in runs]
+        latency = statistics.median(latency for _, latency in runs)
         print(f"{name:<28} {statistics.mean(rates):6.1f} MiB/s; {latency * 1e3:6.2f} ms")
         if name != "direct":
             print(f"  {format_ratio('direct', [rate for rate, _ in direct], rates, GOAL)}")
@@ -86,9 +86,9 @@ def _round(
     """For each way the sequential MiB/s, and the median seconds of a random read."""
     blocks = (FILE_BYTES - RANDOM_BYTES) // RANDOM_BYTES
     offsets = [random.randrange(blocks) * RANDOM_BYTES for _ in range(RANDOM_READS)]
-    found = {name: ways[name](offsets) for name in random.sample(list(ways), len(ways))}
-    print({name: tuple(map(float, each)) for name, each in found.items()}, file=sys.stderr)
-    return found
+    results = {name: ways[name](offsets) for name in random.sample(list(ways), len(ways))}
+    print({name: tuple(map(float, times)) for name, times in results.items()}, file=sys.stderr)
+    return results
 
 
 def _read_directly(filesystem: str, offsets: Sequence[int]) -> tuple[float, float]:

@@ -71,7 +71,7 @@ def main() -> None:
     compared = list(compare(reports))
     if not compared:
         raise SystemExit("in no report the counters were at rest; try again on a quieter machine")
-    off = [1000 * abs(each.seconds - each.clock_seconds) for each in compared]
+    off = [1000 * abs(interval.seconds - interval.clock_seconds) for interval in compared]
     print(f"{len(compared)} lines of iostat -dxk 1 (two devices, {reports} reports)")
     print(f"intervals: ours and iostat's differ by up to {max(off):.1f} ms (iostat's unit: 10 ms)")
     print(
@@ -129,7 +129,10 @@ def _stood_still(samples: Samples) -> bool:
 
 
 def _row(figure: str, compared: list[Comparison]) -> str:
-    pairs = [(each.iostat[figure], each.ours[figure], each.by_clock[figure]) for each in compared]
+    pairs = [
+        (interval.iostat[figure], interval.ours[figure], interval.by_clock[figure])
+        for interval in compared
+    ]
     within = sum(abs(theirs - ours) <= HALF_A_DIGIT for theirs, ours, _ in pairs)
     deviation = max(abs(theirs - ours) for theirs, ours, _ in pairs)
     shares = [abs(clock / theirs - 1) for theirs, _, clock in pairs if theirs >= 1]
@@ -233,7 +236,7 @@ class _Iostat:
         report, _, self._text = self._text.partition(_END)
         lines = (line.strip().rstrip(",") for line in report.splitlines())
         values = [json.loads(line) for line in lines if line.startswith('{"disk_device"')]
-        return {own["disk_device"]: _rename_figures(own) for own in values}
+        return {value["disk_device"]: _rename_figures(value) for value in values}
 
     def _read(self) -> bool:
         read = os.read(self._pipe, 1 << 16).decode()

@@ -45,12 +45,12 @@ def measure_starts(crew: Crew, study: Study, count: int) -> list[Together]:
     """Run one configuration so often on all nodes."""
     request, configuration = study.workloads[0], study.baseline
     crew.run(lambda _: Call("begin_block", (request.label, 1)), crew.nodes)
-    found = [
+    trials = [
         crew.run_together(lambda _: Call("trial", (configuration,)), crew.nodes)
         for _ in range(count)
     ]
     crew.run(lambda _: Call("end_block"), crew.nodes)
-    return found
+    return trials
 
 
 def measure(spaces: Namespaces, folder: Path, count: int) -> list[Together]:
@@ -82,13 +82,13 @@ def measure(spaces: Namespaces, folder: Path, count: int) -> list[Together]:
 def print_result(found: list[Together], clocks: Mapping[str, int]) -> None:
     """Print skews, and the errors of offsets with their bounds."""
     starts = [
-        [own.values[node]["span"]["began"] - ahead for node, ahead in clocks.items()]
-        for own in found
+        [trial.values[node]["span"]["began"] - ahead for node, ahead in clocks.items()]
+        for trial in found
     ]
-    offsets = [(own.offsets[node], ahead) for own in found for node, ahead in clocks.items()]
-    pairs = [(each, true) for both, true in offsets for each in both]
-    errors = np.array([abs(each.seconds - true) for each, true in pairs])
-    bounds = np.array([each.error for each, _ in pairs])
+    offsets = [(trial.offsets[node], ahead) for trial in found for node, ahead in clocks.items()]
+    pairs = [(offset, true) for both, true in offsets for offset in both]
+    errors = np.array([abs(offset.seconds - true) for offset, true in pairs])
+    bounds = np.array([offset.error for offset, _ in pairs])
     skews = np.ptp(np.array(starts), axis=1)
     print(f"{len(clocks)} nodes, {len(found)} starts, load average {os.getloadavg()[0]:.1f}")
     for title, column in (("start skew", skews), ("offset error", errors), ("RTT/2", bounds)):
@@ -106,10 +106,10 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         spaces = Namespaces(Path(folder), tuple(clocks), clocks)
         try:
-            found = measure(spaces, Path(folder), count)
+            results = measure(spaces, Path(folder), count)
         finally:
             spaces.end()
-    print_result(found, clocks)
+    print_result(results, clocks)
 
 
 if __name__ == "__main__":

@@ -48,8 +48,8 @@ def main() -> int:
     slow = 0
     with tempfile.TemporaryDirectory() as state:
         for name, arguments, environment, most in CASES:
-            own = {**environment, "IOSTUDY_STATE_DIR": state}
-            measured = [seconds_of(arguments, own) for _ in range(WARM_UP + RUNS)][WARM_UP:]
+            variables = {**environment, "IOSTUDY_STATE_DIR": state}
+            measured = [seconds_of(arguments, variables) for _ in range(WARM_UP + RUNS)][WARM_UP:]
             median = statistics.median(measured)
             slow += median > most
             spread = f"{min(measured):.3f} to {max(measured):.3f} s"

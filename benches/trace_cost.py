@@ -67,7 +67,7 @@ def _measure(folder: Path, device: BlockDevice, threads: int, depth: int) -> Non
             runs[traced].append(_trace(spec, device) if traced else Run(_rate(spec)))
     for path in paths:
         path.unlink()
-    rates = {traced: [run.rate for run in own] for traced, own in runs.items()}
+    rates = {traced: [run.rate for run in group] for traced, group in runs.items()}
     events, lost = (sum(getattr(run, name) for run in runs[True]) for name in ("events", "lost"))
     size = sum(run.file_bytes for run in runs[True]) / events
     print(

@@ -166,9 +166,9 @@ def _format(seconds: Sequence[float]) -> str:
 
 def _run(host: kernel.Kernel, case: Case, scheduler: str, seed: int) -> tuple[MatchedTrace, str]:
     job = case.make(host.files, seed)
-    found = host.record(job, scheduler)
-    assert not found.trace.lost, found.trace.lost
-    return found.trace, found.drive.invalid_reason()
+    recorded = host.record(job, scheduler)
+    assert not recorded.trace.lost, recorded.trace.lost
+    return recorded.trace, recorded.drive.invalid_reason()
 
 
 def _seconds(trace: MatchedTrace) -> float:
@@ -200,13 +200,13 @@ def _print_dependences(case: Case, traces: Sequence[MatchedTrace]) -> None:
     missed = exact = total = excess = 0
     for trace in traces:
         threads = {bio.pid for bio in trace.bios if bio.command.startswith("io-")}
-        own = [bio for bio in trace.bios if bio.bytes == RECORD_BYTES and bio.pid in threads]
-        for thread in infer_dependences(own, 0).values():
-            for index, each in enumerate(thread):
+        bios = [bio for bio in trace.bios if bio.bytes == RECORD_BYTES and bio.pid in threads]
+        for thread in infer_dependences(bios, 0).values():
+            for index, bio in enumerate(thread):
                 known = max(0, index + 1 - (case.depth or 0))
-                missed += each.after < known
-                exact += each.after == known
-                excess += max(0, each.after - known)
+                missed += bio.after < known
+                exact += bio.after == known
+                excess += max(0, bio.after - known)
                 total += 1
     print(
         f"{case.name}: of {total} bios {missed} wait for too few completions, {exact / total:.1%} "

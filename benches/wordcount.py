@@ -74,7 +74,7 @@ def _compare(
     rates = measure(folder, {OWN: count_natively} | dict(peer), text_bytes, rounds)
     shutil.rmtree(folder / "text")
     (name,) = peer
-    medians = "".join(f"{statistics.median(rates[each]):9.1f}" for each in (OWN, name))
+    medians = "".join(f"{statistics.median(rates[way]):9.1f}" for way in (OWN, name))
     ratio = format_ratio(name, rates[name], rates[OWN], goal)
     print(f"{text_bytes / 1e9:g} GB, {rounds} rounds: {medians}   {ratio}", flush=True)
 

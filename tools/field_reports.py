@@ -30,8 +30,8 @@ def main(arguments: list[str]) -> int:
     host = f"{os.cpu_count()} processors and Linux {os.uname().release.partition('-')[0]}"
     circumstances = f"Size `{size}`, version {version('iostudy')}, on a machine with {host}."
     write_results(INDEX, circumstances, [build_table(items)])
-    for name, own in items.items():
-        write_results(RESULT_PAGES[name], circumstances, _list_tables(name, own))
+    for name, planned in items.items():
+        write_results(RESULT_PAGES[name], circumstances, _list_tables(name, planned))
     return 0
 
 
@@ -52,13 +52,13 @@ def build_table(items: Mapping[str, Sequence[RepeatedItem]]) -> TextTable:
     return make_table(
         {
             "report": name,
-            "item": own.item.item,
-            "command": f"`{own.command}`" if own.command else "",
-            "result of this version": own.answer,
-            "limited by": own.limited_by,
+            "item": item.item.item,
+            "command": f"`{item.command}`" if item.command else "",
+            "result of this version": item.answer,
+            "limited by": item.limited_by,
         }
         for name, repeated in items.items()
-        for own in repeated
+        for item in repeated
     )
 
 

@@ -33,8 +33,8 @@ class Part:
 
     def read(self, line: str) -> None:
         """Add the counts in a line of output."""
-        if found := _CARGO.match(line):
-            passed, failed, ignored = map(int, found.groups())
+        if match := _CARGO.match(line):
+            passed, failed, ignored = map(int, match.groups())
             self.rust.update(passed=passed, failed=failed, ignored=ignored)
         elif _PYTEST.match(line):
             self.lines.append(line.rstrip())

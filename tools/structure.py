@@ -58,7 +58,7 @@ def main() -> int:
 def measure(rust_of_plugins: Sequence[str]) -> dict[str, int]:
     """Return every measure by its name."""
     core = _files(PACKAGE, "py")
-    crates = [own for own in _files(CRATES, "rs") if not own.startswith(tuple(rust_of_plugins))]
+    crates = [file for file in _files(CRATES, "rs") if not file.startswith(tuple(rust_of_plugins))]
     return {
         "core_python_lines": sum(_count_lines(PACKAGE / name) for name in core),
         "core_python_files": len(core),
@@ -103,7 +103,7 @@ def _matches(name: str, globs: Sequence[str]) -> bool:
 
 
 def _count_imports_of_plugins(name: str) -> int:
-    modules = (own.module for own in ast.walk(_tree(name)) if isinstance(own, ast.ImportFrom))
+    modules = (node.module for node in ast.walk(_tree(name)) if isinstance(node, ast.ImportFrom))
     return sum((module or "").startswith("iostudy_") for module in modules)
 
 
@@ -150,13 +150,13 @@ def _mode_sites() -> Iterator[tuple[str, int, int]]:
     for name in _files(PACKAGE, "py"):
         if _matches(name, _MODES):
             continue
-        found = set()
+        sites = set()
         for node in ast.walk(_tree(name)):
             for condition in _conditions(node):
-                found |= {
+                sites |= {
                     (n.lineno, n.col_offset) for n in ast.walk(condition) if _asks_for_mode(n)
                 }
-        yield from ((name, *place) for place in sorted(found))
+        yield from ((name, *place) for place in sorted(sites))
 
 
 def _asks_for_mode(node: ast.AST) -> bool:
@@ -185,8 +185,8 @@ def _constructor_widths() -> Iterator[int]:
     for name in _files(PACKAGE, "py"):
         for node in ast.walk(_tree(name)):
             if isinstance(node, ast.FunctionDef) and node.name == "__init__":
-                own = node.args
-                yield len(own.posonlyargs) + len(own.args) + len(own.kwonlyargs) - 1
+                given = node.args
+                yield len(given.posonlyargs) + len(given.args) + len(given.kwonlyargs) - 1
 
 
 if __name__ == "__main__":

@@ -2,8 +2,9 @@
 
 Reads every identifier of Python and Rust, split at underscores and capitals, every text, and the
 prose for readers of the source: docstrings, comments and templates. `tools/words.toml` has the
-words that count as private vocabulary, and the keys of users' files that keep one. Of tests only
-the identifiers are read. The check prints every use and fails if there is any.
+words that count as private vocabulary, and the keys of users' files that keep one. A parameter, a
+loop variable and an assigned name of Python are nouns of what they hold. Of tests only the
+identifiers are read. The check prints every use and fails if there is any.
 """
 
 from __future__ import annotations
@@ -37,10 +38,11 @@ Line = tuple[int, str]
 
 
 class Source(NamedTuple):
-    """The lines of a file: names (its own among them), names of parameters, texts, and prose."""
+    """The lines of a file: names (its own among them), parameters, variables, texts, and prose."""
 
     names: list[Line]
     parameters: list[Line]
+    variables: list[Line]
     texts: list[Line]
     prose: list[Line]
 
@@ -61,16 +63,19 @@ def find_places(settings: dict[str, dict[str, list[str]]]) -> Iterator[Place]:
     keys = re.compile(rf"\b(?:{'|'.join(allowed['keys'])}): ")
     for name, source in _sources():
         for line, identifier in source.names:
-            found = sorted(_split(identifier) & set(words["identifiers"]))
-            yield from ((word, f"{name}:{line}: {identifier}") for word in found)
+            uses = sorted(_split(identifier) & set(words["identifiers"]))
+            yield from ((word, f"{name}:{line}: {identifier}") for word in uses)
         for line, parameter in source.parameters:
             if parameter in words["parameters"]:
                 yield parameter, f"{name}:{line}: a parameter is a noun"
-        texts = [own for own in source.texts if own[1] not in allowed["texts"]]
-        for banned, own in ((text_words, texts), (prose_words, source.prose)):
-            for line, text in own:
-                found = banned.findall(keys.sub("", text))
-                yield from ((word.lower(), f"{name}:{line}: {text!r}") for word in found)
+        for line, variable in source.variables:
+            if variable in words["variables"] and not name.startswith(tuple(allowed["folders"])):
+                yield variable, f"{name}:{line}: a variable is a noun"
+        texts = [entry for entry in source.texts if entry[1] not in allowed["texts"]]
+        for banned, lines in ((text_words, texts), (prose_words, source.prose)):
+            for line, text in lines:
+                uses = banned.findall(keys.sub("", text))
+                yield from ((word.lower(), f"{name}:{line}: {text!r}") for word in uses)
 
 
 def _any_word(words: list[str]) -> re.Pattern[str]:
@@ -86,7 +91,7 @@ def _sources() -> Iterator[tuple[str, Source]]:
             if path.suffix in _READERS and not skipped:
                 source = _READERS[path.suffix](path.read_text("utf-8"))
                 source.names.append((1, path.stem))
-                yield name, Source(source.names, [], [], []) if folder == TESTS else source
+                yield name, Source(source.names, [], [], [], []) if folder == TESTS else source
 
 
 def _split(identifier: str) -> set[str]:
@@ -95,21 +100,29 @@ def _split(identifier: str) -> set[str]:
 
 def _python(code: str) -> Source:
     """Read names where they are defined, texts, docstrings and comments."""
-    source = Source([], [], [], _python_comments(code))
+    source = Source([], [], [], [], _python_comments(code))
     docstrings: set[int] = set()
+    fields: set[int] = set()
     for node in ast.walk(ast.parse(code)):
         match node:
             case ast.FunctionDef(args=given):
                 source.names.append((node.lineno, node.name))
                 source.parameters.extend(
-                    (each.lineno, each.arg) for each in (*given.args, *given.kwonlyargs)
+                    (name.lineno, name.arg) for name in (*given.args, *given.kwonlyargs)
                 )
-            case ast.AsyncFunctionDef() | ast.ClassDef():
+            case ast.AsyncFunctionDef():
                 source.names.append((node.lineno, node.name))
+            case ast.ClassDef():
+                source.names.append((node.lineno, node.name))
+                fields |= {
+                    id(field.target) for field in node.body if isinstance(field, ast.AnnAssign)
+                }
             case ast.arg():
                 source.names.append((node.lineno, node.arg))
             case ast.Name(ctx=ast.Store()):
                 source.names.append((node.lineno, node.id))
+                if id(node) not in fields:
+                    source.variables.append((node.lineno, node.id))
             case ast.Attribute(ctx=ast.Store()):
                 source.names.append((node.lineno, node.attr))
             case ast.Expr(value=ast.Constant(value=str() as value) as text):
@@ -122,26 +135,26 @@ def _python(code: str) -> Source:
 
 def _python_comments(code: str) -> list[Line]:
     tokens = tokenize.generate_tokens(io.StringIO(code).readline)
-    return [(own.start[0], own.string) for own in tokens if own.type == tokenize.COMMENT]
+    return [(token.start[0], token.string) for token in tokens if token.type == tokenize.COMMENT]
 
 
 def _rust(code: str) -> Source:
     """Read names after the keywords that define them, comments, and texts outside of tests."""
-    prose = [(_line(code, found), found[0]) for found in _RUST_COMMENT.finditer(code)]
+    prose = [(_line(code, match), match[0]) for match in _RUST_COMMENT.finditer(code)]
     code = _RUST_COMMENT.sub(_line_ends, code)
     tested = code.partition("#[cfg(test)]")[0]
-    texts = [(_line(tested, found), found[0]) for found in _RUST_TEXT.finditer(tested)]
-    code = _RUST_TEXT.sub(lambda found: '""' + _line_ends(found), code)
+    texts = [(_line(tested, match), match[0]) for match in _RUST_TEXT.finditer(tested)]
+    code = _RUST_TEXT.sub(lambda match: '""' + _line_ends(match), code)
     defined = re.finditer(
         r"\b(?:fn|struct|enum|trait|type|mod|const|static|let(?: mut)?) (\w+)|(\w+): ", code
     )
-    names = [(_line(code, found), found[1] or found[2]) for found in defined]
-    return Source(names, [], texts, prose)
+    names = [(_line(code, match), match[1] or match[2]) for match in defined]
+    return Source(names, [], [], texts, prose)
 
 
 def _template(text: str) -> Source:
     """Read a template of the HTML report: all of it is prose."""
-    return Source([], [], [], list(enumerate(text.splitlines(), 1)))
+    return Source([], [], [], [], list(enumerate(text.splitlines(), 1)))
 
 
 _READERS = {
@@ -151,12 +164,12 @@ _READERS = {
 }
 
 
-def _line_ends(found: re.Match[str]) -> str:
-    return "\n" * found[0].count("\n")
+def _line_ends(match: re.Match[str]) -> str:
+    return "\n" * match[0].count("\n")
 
 
-def _line(code: str, found: re.Match[str]) -> int:
-    return code.count("\n", 0, found.start()) + 1
+def _line(code: str, match: re.Match[str]) -> int:
+    return code.count("\n", 0, match.start()) + 1
 
 
 if __name__ == "__main__":

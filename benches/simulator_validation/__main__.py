@@ -44,8 +44,8 @@ def main() -> None:
     print_heads()
     for preset in arguments or PRESETS:
         with tempfile.TemporaryDirectory() as folder:
-            for found, decided in _validate(Path(folder), preset):
-                rows += found
+            for new, decided in _validate(Path(folder), preset):
+                rows += new
                 signs += decided
     right = sum(agrees for *_, agrees in signs)
     share = right / len(signs) if signs else 1.0
@@ -66,7 +66,7 @@ def _validate(folder: Path, preset: str) -> Iterator[tuple[list[ValidationRow], 
                 ]
                 for scheduler in SCHEDULERS
             }
-            found = []
+            rows = []
             for scheduler in SCHEDULERS:
                 orders = [
                     model.compare_order(disk, run.requests, host.setup(scheduler, 0))
@@ -74,8 +74,8 @@ def _validate(folder: Path, preset: str) -> Iterator[tuple[list[ValidationRow], 
                 ]
                 row = _row(preset, case, scheduler, runs[scheduler], predictions[scheduler], orders)
                 print(format_row(row), flush=True)
-                found.append(row)
-            yield found, _compare_signs(runs, predictions)
+                rows.append(row)
+            yield rows, _compare_signs(runs, predictions)
 
 
 def _run(host: kernel.Kernel, case: Case) -> Mapping[str, list[kernel.KernelRun]]:
@@ -114,9 +114,9 @@ def _row(
         late_runs=sum(bool(run.late) for run in runs),
         kernel_rate=fmean(rates),
         kernel_range=(min(rates), max(rates)),
-        predicted_rate=fmean(each.rate for each in predictions),
+        predicted_rate=fmean(prediction.rate for prediction in predictions),
         kernel_p99_ms=fmean(run.figures.p99_ms for run in runs),
-        predicted_p99_ms=fmean(each.p99_ms for each in predictions),
+        predicted_p99_ms=fmean(prediction.p99_ms for prediction in predictions),
         order=fmean(order for order, _ in orders),
         punctual=fmean(punctual for _, punctual in orders),
     )
@@ -126,8 +126,10 @@ def _compare_signs(
     runs: Mapping[str, Sequence[kernel.KernelRun]],
     predictions: Mapping[str, Sequence[Measurement]],
 ) -> _Signs:
-    kernel_rates = {name: [run.figures.rate for run in own] for name, own in runs.items()}
-    predicted = {name: fmean(each.rate for each in own) for name, own in predictions.items()}
+    kernel_rates = {name: [run.figures.rate for run in group] for name, group in runs.items()}
+    predicted = {
+        name: fmean(prediction.rate for prediction in group) for name, group in predictions.items()
+    }
     return decided_signs(kernel_rates, predicted, LEAST_DIFFERENCE)
 
 

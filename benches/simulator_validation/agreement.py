@@ -24,7 +24,9 @@ def order_agreement(order: Sequence[int], other: Sequence[int]) -> float:
 def punctual_share(issued: Sequence[float], dispatched: Sequence[float]) -> float:
     """Return the share of requests with two times, in seconds, that differ by 1 ms at most."""
     pairs = zip(issued, dispatched, strict=True)
-    return fmean(abs(real - own) <= _TOLERANCE_SECONDS for real, own in pairs) if issued else 1.0
+    return (
+        fmean(abs(real - model) <= _TOLERANCE_SECONDS for real, model in pairs) if issued else 1.0
+    )
 
 
 def decided_signs(

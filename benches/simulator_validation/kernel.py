@@ -71,12 +71,12 @@ class Kernel:
     def run(self, case: Case, scheduler: str, seed: int) -> KernelRun:
         """Run a case under a new instance of the scheduler, with an empty write cache."""
         spec = case.spec(self.files, seed)
-        found = self.record(FileJob(spec), scheduler)
+        recorded = self.record(FileJob(spec), scheduler)
         return KernelRun(
-            summarize(found.outcome, case.record_bytes),
-            tuple(requests.list_issued(found.trace, scheduler)),
-            late=found.drive.invalid_reason(),
-            flushed=found.drive.flushes > _OWN_FLUSHES,
+            summarize(recorded.outcome, case.record_bytes),
+            tuple(requests.list_issued(recorded.trace, scheduler)),
+            late=recorded.drive.invalid_reason(),
+            flushed=recorded.drive.flushes > _OWN_FLUSHES,
         )
 
     def record(self, job: NativeJob[Outcome], scheduler: str) -> Recording[Outcome]:
@@ -147,9 +147,9 @@ class Kernel:
         return limit if driver is None else min(limit, driver)
 
     def _number(self, name: str) -> int:
-        found = read_number(self._queue / name)
-        assert found is not None, name
-        return found
+        number = read_number(self._queue / name)
+        assert number is not None, name
+        return number
 
     @property
     def _queue(self) -> Path:
@@ -199,6 +199,6 @@ def _write_files(folder: Path) -> tuple[Path, ...]:
 
 def _tick_rate() -> int:
     """Return the ticks a second of this kernel (CONFIG_HZ)."""
-    found = re.search(r"^CONFIG_HZ=(\d+)$", gzip.decompress(_CONFIG.read_bytes()).decode(), re.M)
-    assert found, _CONFIG
-    return int(found[1])
+    setting = re.search(r"^CONFIG_HZ=(\d+)$", gzip.decompress(_CONFIG.read_bytes()).decode(), re.M)
+    assert setting, _CONFIG
+    return int(setting[1])

@@ -38,14 +38,14 @@ def compare_order(
     disk: SimulatedDisk, issued: Sequence[IssuedRequest], setup: SimulationSetup
 ) -> tuple[float, float]:
     """Return the agreement of the order of issue, and the share of punctual requests."""
-    dispatches = disk.replay([each.recorded for each in issued], setup)
+    dispatches = disk.replay([request.recorded for request in issued], setup)
     real = sorted(range(len(issued)), key=lambda index: issued[index].issued)
     start = issued[0].recorded.inserted
     times = dict(dispatches)
     return (
         order_agreement(real, [index for index, _ in dispatches]),
         punctual_share(
-            [each.issued - start for each in issued],
+            [request.issued - start for request in issued],
             [times[index] for index in range(len(issued))],
         ),
     )

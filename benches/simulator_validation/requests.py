@@ -26,12 +26,12 @@ def list_issued(trace: MatchedTrace, scheduler: str) -> list[IssuedRequest]:
     requests = [request for request in trace.requests if request.operation in _WITH_DATA]
     arrivals = [_arrival(request, scheduler) for request in requests]
     processes: dict[int, int] = {}
-    found = []
+    issued = []
     for request, arrival in zip(requests, arrivals, strict=True):
         process = processes.setdefault(arrival.pid, len(processes))
         recorded = _record(request, arrival, process)
-        found.append(IssuedRequest(recorded, request.issued_ns * _SECONDS))
-    return sorted(found, key=lambda each: each.recorded.inserted)
+        issued.append(IssuedRequest(recorded, request.issued_ns * _SECONDS))
+    return sorted(issued, key=lambda request: request.recorded.inserted)
 
 
 def _arrival(request: Request, scheduler: str) -> Arrival:

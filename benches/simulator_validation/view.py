@@ -12,7 +12,7 @@ def print_heads() -> None:
     """Print the goals."""
     print(
         f"goals: rate within {RATE_GOAL:.0%}, 99th percentile of reads within {P99_GOAL:.0%}, "
-        "order of issue " + ", ".join(f"{name} {own:.0%}" for name, own in ORDER_GOALS.items())
+        "order of issue " + ", ".join(f"{name} {goal:.0%}" for name, goal in ORDER_GOALS.items())
     )
 
 

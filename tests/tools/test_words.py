@@ -3,8 +3,14 @@
 from tools import words
 
 SETTINGS = {
-    "words": {"identifiers": ["told"], "texts": ["put back"], "prose": ["asked"]},
+    "words": {
+        "identifiers": ["told"],
+        "variables": ["own"],
+        "texts": ["put back"],
+        "prose": ["asked"],
+    },
     "allowed": {
+        "folders": ["python/old"],
         "texts": ["Put back!"],
         "keys": ["put back"],
     },
@@ -24,6 +30,23 @@ def test_names_and_texts_of_python(tmp_path, monkeypatch):
         ("told", "python/a.py:1: BenchTold"),
         ("put back", "python/a.py:2: 'is Put back, as asked'"),
     ]
+
+
+def test_variables_of_python(tmp_path, monkeypatch):
+    source = (
+        "class Figure:\n    own: str\n"
+        "own = 1\n"
+        "for a, own in b:\n    x = [own for own in own if (own := f(own=own))]\n"
+    )
+    uses = [("own", f"python/a.py:{line}: a variable is a noun") for line in (3, 4, 5, 5)]
+    assert found(tmp_path, monkeypatch, "a.py", source) == uses
+
+
+def test_variables_of_allowed_folders(tmp_path, monkeypatch):
+    (tmp_path / "python/old").mkdir(parents=True)
+    (tmp_path / "python/old/a.py").write_text("own = 1\n")
+    monkeypatch.setattr(words, "ROOT", tmp_path)
+    assert not list(words.find_places(SETTINGS))
 
 
 def test_docstrings_and_comments_of_python(tmp_path, monkeypatch):

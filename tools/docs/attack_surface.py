@@ -42,7 +42,7 @@ _CALLS = {
 }
 _ANY_NAME = re.compile(
     rf"\b({'|'.join(_CALLS)}|"
-    rf"{'|'.join(own.rpartition('.')[2] for each in _MODULES.values() for own in each)})\b"
+    rf"{'|'.join(name.rpartition('.')[2] for names in _MODULES.values() for name in names)})\b"
 )
 """Every import and call of these kinds has one of these names in its line."""
 _RUST = {
@@ -54,12 +54,12 @@ _RUST = {
 
 def write_page() -> str:
     """Return the page with its table; ValueError names files without a row, and the reverse."""
-    found = set(_find_sites())
+    sites = set(_find_sites())
     rowed = {(row.kind, file) for row in ROWS for file in row.files}
-    if found != rowed:
-        new = sorted(f"{kind.value}: {file} has no row" for kind, file in found - rowed)
+    if sites != rowed:
+        new = sorted(f"{kind.value}: {file} has no row" for kind, file in sites - rowed)
         gone = sorted(
-            f"{kind.value}: {file} is in a row without need" for kind, file in rowed - found
+            f"{kind.value}: {file} is in a row without need" for kind, file in rowed - sites
         )
         raise ValueError("tools/docs/attack_surface_rows.py: " + "; ".join(new + gone))
     before, _, rest = (ROOT / PAGE).read_text("utf-8").partition(_BEGIN)
@@ -103,5 +103,5 @@ def _list_kinds(node: ast.AST) -> Iterator[Kind]:
         case _:
             return
     for kind, modules in _MODULES.items():
-        if any(name == own or name.startswith(f"{own}.") for name in imported for own in modules):
+        if any(f"{name}.".startswith(f"{module}.") for name in imported for module in modules):
             yield kind

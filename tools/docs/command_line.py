@@ -44,9 +44,9 @@ def list_commands() -> Iterator[CommandLine]:
         if group is None:
             yield _describe(command.name, command.summary, loaded)
         else:
-            for name, each in group.items():
-                if not each.hidden:
-                    yield _describe(f"{command.name} {name}", each.get_short_help_str(200), each)
+            for name, sub in group.items():
+                if not sub.hidden:
+                    yield _describe(f"{command.name} {name}", sub.get_short_help_str(200), sub)
 
 
 def _describe(name: str, summary: str, command: Any) -> CommandLine:

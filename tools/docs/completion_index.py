@@ -32,7 +32,7 @@ SOURCES: Mapping[tuple[str, str], str | list[str]] = {
 def render_index() -> str:
     """The index as JSON."""
     index = {
-        "commands": {each.name: _command(each) for each in list_commands()},
+        "commands": {command.name: _command(command) for command in list_commands()},
         "workloads": {
             name: [
                 workloads.get(name).summary,
@@ -47,12 +47,12 @@ def render_index() -> str:
 
 
 def _command(command: CommandLine) -> dict[str, object]:
-    options = [each for each in command.parameters if each.flags]
-    arguments = [each for each in command.parameters if not each.flags]
+    options = [parameter for parameter in command.parameters if parameter.flags]
+    arguments = [parameter for parameter in command.parameters if not parameter.flags]
     return {
         "summary": command.summary,
         "options": {flag: [_source(command, o), o.help] for o in options for flag in o.flags},
-        "arguments": [_source(command, each) for each in arguments],
+        "arguments": [_source(command, argument) for argument in arguments],
     }
 
 

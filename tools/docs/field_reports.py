@@ -48,13 +48,13 @@ def list_own_figures(study: Study) -> list[str]:
     """List the published figures that stand next to the study's own, with their configurations."""
     published = reference.get(study.reference or "")
     offered = {"block.scheduler": _SCHEDULERS}
-    labels = {own.label for own in study.with_offered(offered).configurations()}
+    labels = {c.label for c in study.with_offered(offered).configurations()}
     names: dict[str, list[str]] = {}
     for figure in published.figures:
         counterparts = {figure.configuration, published.counterparts.get(figure.configuration)}
         if counterparts & labels and any(_is_measured(figure, published, study)):
             names.setdefault(figure.figure, []).append(figure.configuration)
-    figures = (f"{figure} of {', '.join(found)}" for figure, found in names.items())
+    figures = (f"{figure} of {', '.join(rows)}" for figure, rows in names.items())
     curves = (
         f"curves of {curve.figure}"
         for workload in study.workloads
@@ -64,9 +64,9 @@ def list_own_figures(study: Study) -> list[str]:
 
 
 def _is_measured(figure: PublishedFigure, published: Publication, study: Study) -> Iterator[bool]:
-    for own in study.workloads:
-        has_load = figure.load in (None, getattr(own.options, published.load, None))
-        yield has_load and (figure.is_of(own) or figure.is_modelled(own))
+    for workload in study.workloads:
+        has_load = figure.load in (None, getattr(workload.options, published.load, None))
+        yield has_load and (figure.is_of(workload) or figure.is_modelled(workload))
 
 
 def _write_page(page: str, name: str) -> str:
@@ -76,7 +76,7 @@ def _write_page(page: str, name: str) -> str:
 
 def _format(published: Publication) -> str:
     names = {figure.configuration: figure.workload for figure in published.figures}
-    values = {(_title(own), own.configuration): f"{own.value:,g}" for own in published.figures}
+    values = {(_title(row), row.configuration): f"{row.value:,g}" for row in published.figures}
     rows = [
         (title, *(values.get((title, name), "") for name in names))
         for title in dict.fromkeys(map(_title, published.figures))
@@ -87,7 +87,7 @@ def _format(published: Publication) -> str:
 def _format_loads(published: Publication) -> str:
     loads = sorted({figure.load for figure in published.figures if figure.load is not None})
     values = {
-        (_title(own), own.configuration, own.load): f"{own.value:,g}" for own in published.figures
+        (_title(row), row.configuration, row.load): f"{row.value:,g}" for row in published.figures
     }
     rows = [
         (title, name, *(values[title, name, load] for load in loads))
@@ -129,7 +129,7 @@ def _format_items() -> str:
         (
             name,
             item.item.replace("|", "\\|"),
-            ", ".join(f"`{own}`" for own in item.studies) or "none",
+            ", ".join(f"`{study}`" for study in item.studies) or "none",
         )
         for name in reference.names()
         for item in reference.get(name).items

@@ -82,12 +82,12 @@ def _tutorial_example() -> str:
 
 
 def _command(command: CommandLine) -> Iterator[str]:
-    arguments = " ".join(each.metavar for each in command.parameters if not each.flags)
+    arguments = " ".join(p.metavar for p in command.parameters if not p.flags)
     yield f".SS {_escaped(f'iostudy {command.name} {arguments}'.strip())}"
     yield _paragraph(command.help)
-    for each in command.parameters:
-        if each.flags != ("--help",):
-            yield f".TP\n{_heading(each)}\n{_paragraph(each.help)}"
+    for option in command.parameters:
+        if option.flags != ("--help",):
+            yield f".TP\n{_heading(option)}\n{_paragraph(option.help)}"
 
 
 def _heading(parameter: Parameter) -> str:
@@ -110,13 +110,13 @@ def _keys(
     """Each key with its description, and the keys below it once."""
     for name, value in part.get("properties", {}).items():
         where = (*path, name)
-        text = next((own["description"] for own in (value, *_alternatives(schema, value))
-                     if "description" in own), "")  # fmt: skip
+        text = next((form["description"] for form in (value, *_alternatives(schema, value))
+                     if "description" in form), "")  # fmt: skip
         if text:
             yield f".TP\n.B {_escaped('.'.join(where))}\n{_paragraph(text)}"
-        for own in _alternatives(schema, value):
+        for alternative in _alternatives(schema, value):
             if len(where) < _MAX_DEPTH and ".".join(where) not in described:
-                yield from _keys(schema, own, where, described)
+                yield from _keys(schema, alternative, where, described)
         described.add(".".join(where))
 
 
@@ -124,13 +124,13 @@ def _alternatives(
     schema: Mapping[str, Any], value: Mapping[str, Any]
 ) -> Iterator[Mapping[str, Any]]:
     """The schemas that the value may follow, with references resolved."""
-    for own in (value, *value.get("anyOf", ()), *value.get("oneOf", ()), *value.get("allOf", ())):
-        name = own.get("$ref", "").rpartition("/")[2]
-        yield schema["$defs"][name] if name else own
+    for form in (value, *value.get("anyOf", ()), *value.get("oneOf", ()), *value.get("allOf", ())):
+        name = form.get("$ref", "").rpartition("/")[2]
+        yield schema["$defs"][name] if name else form
 
 
 def _paragraph(text: str) -> str:
-    return "\n.PP\n".join(_escaped(" ".join(each.split())) for each in text.split("\n\n"))
+    return "\n.PP\n".join(_escaped(" ".join(part.split())) for part in text.split("\n\n"))
 
 
 def _escaped(text: str) -> str:

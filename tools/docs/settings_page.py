@@ -132,26 +132,26 @@ _PAGES = {
 
 def pages() -> Mapping[str, Callable[[], str]]:
     """Return the paths of all pages with what writes each."""
-    each = {f"docs/settings/{name}.md": partial(_write_page, name) for name in _PAGES}
-    return {"docs/settings.md": _write_index, **each}
+    by_page = {f"docs/settings/{name}.md": partial(_write_page, name) for name in _PAGES}
+    return {"docs/settings.md": _write_index, **by_page}
 
 
 def _write_index() -> str:
     """The head, and every setting with its page. ValueError for a kind without one."""
     kinds = _group_by_kind()
-    if lost := kinds.keys() - {kind for _, own in _PAGES.values() for kind in own}:
+    if lost := kinds.keys() - {kind for _, members in _PAGES.values() for kind in members}:
         raise ValueError(f"tools/docs/settings_page.py: no page for settings of {sorted(lost)}")
     lines = ["| page | settings |", "|---|---|"]
-    for page, (title, own) in _PAGES.items():
-        names = ", ".join(f"`{each.name}`" for kind in own for each in kinds[kind])
+    for page, (title, members) in _PAGES.items():
+        names = ", ".join(f"`{setting.name}`" for kind in members for setting in kinds[kind])
         lines.append(f"| [{title}](settings/{page}.md) | {names} |")
     return "\n\n".join((_HEAD, _TRIED, "## All settings", "\n".join(lines))) + "\n"
 
 
 def _write_page(page: str) -> str:
-    title, own = _PAGES[page]
+    title, members = _PAGES[page]
     kinds = _group_by_kind()
-    sections = (part for kind in own for part in _section(kind, kinds[kind]))
+    sections = (part for kind in members for part in _section(kind, kinds[kind]))
     return "\n\n".join((f"# {title}", *sections)) + "\n"
 
 
@@ -166,14 +166,14 @@ def _section(kind: str, definitions: Sequence[SettingDefinition]) -> Iterator[st
     title, introduction = _KINDS[kind]
     yield f"## {title}"
     yield _wrapped(introduction)
-    common = set.intersection(*(set(_facts(own).items()) for own in definitions))
+    common = set.intersection(*(set(_facts(definition).items()) for definition in definitions))
     if len(definitions) > 1 and common:
         yield "All of these:"
         yield _list([fact for fact in _facts(definitions[0]).items() if fact in common])
     else:
         common = set()
-    for text, group in groupby(definitions, key=lambda own: _describe(own, common)):
-        yield f"### {', '.join(f'`{own.name}`' for own in group)}\n\n{text}"
+    for text, group in groupby(definitions, key=lambda definition: _describe(definition, common)):
+        yield f"### {', '.join(f'`{definition.name}`' for definition in group)}\n\n{text}"
 
 
 def _facts(definition: SettingDefinition) -> dict[str, str]:
@@ -190,8 +190,8 @@ def _facts(definition: SettingDefinition) -> dict[str, str]:
 
 
 def _describe(definition: SettingDefinition, common: set[tuple[str, str]]) -> str:
-    own = [fact for fact in _facts(definition).items() if fact not in common]
-    return f"{_wrapped(_escaped(definition.documentation))}\n\n{_list(own)}"
+    facts = [fact for fact in _facts(definition).items() if fact not in common]
+    return f"{_wrapped(_escaped(definition.documentation))}\n\n{_list(facts)}"
 
 
 def _list(facts: Sequence[tuple[str, str]]) -> str:

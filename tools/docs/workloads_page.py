@@ -57,19 +57,19 @@ _Row = tuple[str, ...]
 
 def pages() -> Mapping[str, Callable[[], str]]:
     """Return the paths of all pages with what writes each."""
-    each = {f"docs/workloads/{name}.md": partial(_write_page, name) for name in _PAGES}
-    return {"docs/workloads.md": _write_index, **each}
+    by_page = {f"docs/workloads/{name}.md": partial(_write_page, name) for name in _PAGES}
+    return {"docs/workloads.md": _write_index, **by_page}
 
 
 def _write_index() -> str:
     plugin_of = {name: plugin.name for plugin in installed() for name in plugin.workloads}
     rows = [
         (
-            f"[`{own.name}`](workloads/{_find_page(own.name)}.md#{_anchor(own.name)})",
-            own.summary,
-            plugin_of.get(own.name, ""),
+            f"[`{definition.name}`](workloads/{_find_page(definition.name)}.md#{_anchor(definition.name)})",
+            definition.summary,
+            plugin_of.get(definition.name, ""),
         )
-        for own in map(catalog.get, catalog.names())
+        for definition in map(catalog.get, catalog.names())
     ]
     return f"{_HEAD}\n\n{_table(('workload', 'what it models', 'plugin'), rows)}\n"
 
@@ -87,8 +87,8 @@ def _anchor(name: str) -> str:
 
 def _write_page(page: str) -> str:
     definitions = [catalog.get(name) for name in catalog.names() if _find_page(name) == page]
-    own = _Page(definitions)
-    return "\n\n".join((f"# {_PAGES[page]}", *own.write())) + "\n"
+    content = _Page(definitions)
+    return "\n\n".join((f"# {_PAGES[page]}", *content.write())) + "\n"
 
 
 class _Page:
@@ -96,7 +96,7 @@ class _Page:
 
     def __init__(self, definitions: Sequence[WorkloadDefinition]) -> None:
         self._definitions = definitions
-        figures = [set(_figures(example_figures(own))) for own in definitions]
+        figures = [set(_figures(example_figures(definition))) for definition in definitions]
         self._common = set.intersection(*figures) if len(figures) > 1 else set()
         self._first: dict[str, str] = {}
 
@@ -105,8 +105,8 @@ class _Page:
             first = _figures(example_figures(self._definitions[0]))
             yield "Figures of each of these workloads, next to its own:"
             yield _code_table(_FIGURE_HEADS, [row for row in first if row in self._common])
-        for own in self._definitions:
-            yield from self._workload(own)
+        for one in self._definitions:
+            yield from self._workload(one)
 
     def _workload(self, definition: WorkloadDefinition) -> Iterator[str]:
         name = definition.name
@@ -123,8 +123,8 @@ class _Page:
         yield f"```sh\n{example_command(definition)}\n```"
         yield self._once(name, _code_table(_OPTION_HEADS, list_options(definition)), "Options: ")
         figures = _figures(example_figures(definition))
-        if own := [row for row in figures if row not in self._common]:
-            yield self._once(name, _code_table(_FIGURE_HEADS, own), "Figures: ")
+        if others := [row for row in figures if row not in self._common]:
+            yield self._once(name, _code_table(_FIGURE_HEADS, others), "Figures: ")
         if parts := definition.part_figures(example_options(definition)):
             heads = ("figure of a part", *_FIGURE_HEADS[1:])
             yield self._once(name, _code_table(heads, _figures(parts)), "Figures of parts: ")
@@ -146,11 +146,11 @@ def _steady_state(definition: WorkloadDefinition) -> str:
 def _figures(figures: Sequence[Figure]) -> list[_Row]:
     """Rows of figures; those that differ in their name or percentile alone are one row."""
     rows: dict[_Row, list[tuple[str, str]]] = {}
-    for each in figures:
-        better = "higher" if each.higher_is_better else "lower"
-        found = _LATENCY.fullmatch(each.documentation)
-        which, meaning = found.groups() if found else ("", each.documentation)
-        rows.setdefault((each.unit, better, meaning), []).append((each.name, which))
+    for figure in figures:
+        better = "higher" if figure.higher_is_better else "lower"
+        match = _LATENCY.fullmatch(figure.documentation)
+        which, meaning = match.groups() if match else ("", figure.documentation)
+        rows.setdefault((figure.unit, better, meaning), []).append((figure.name, which))
     return [
         (
             "`, `".join(name for name, _ in names),
