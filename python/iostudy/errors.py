@@ -208,8 +208,8 @@ class Problem:
         if self.suggestion:
             parts.append(f"did you mean {self.suggestion}?")
         line = f"line {self.line}: " if self.line else ""
-        place = line + (f"{self.path}: " if self.path else "")
-        return visible(place + "; ".join(parts))
+        prefix = line + (f"{self.path}: " if self.path else "")
+        return visible(prefix + "; ".join(parts))
 
 
 class StudyError(UsageError):

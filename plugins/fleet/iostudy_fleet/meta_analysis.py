@@ -191,8 +191,8 @@ def compare_classes(
 def _check(
     estimates: Sequence[float], variances: Sequence[float], freedoms: Sequence[float] | None = None
 ) -> Effects:
-    known = [math.inf] * len(estimates) if freedoms is None else freedoms
-    effects = Effects(*(np.asarray(part, dtype=float) for part in (estimates, variances, known)))
+    given = [math.inf] * len(estimates) if freedoms is None else freedoms
+    effects = Effects(*(np.asarray(part, dtype=float) for part in (estimates, variances, given)))
     if effects.count < 2 or len(effects.variances) != effects.count:
         raise ValueError("at least two effects are needed, each with its variance")
     if not (np.isfinite(effects.estimates).all() and (effects.variances > 0).all()):

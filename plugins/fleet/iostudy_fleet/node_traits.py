@@ -19,8 +19,10 @@ def find_host_name(circumstances: Mapping[str, Any]) -> str | None:
 def find_traits(circumstances: Mapping[str, Any]) -> dict[str, str]:
     """Return the known traits by name."""
     host, target = (_mapping(circumstances.get(name)) for name in ("host", "target"))
-    known = _mapping(host.get("block_devices"))
-    devices = [_mapping(known[name]) for name in _list(target.get("devices")) if name in known]
+    inventory = _mapping(host.get("block_devices"))
+    devices = [
+        _mapping(inventory[name]) for name in _list(target.get("devices")) if name in inventory
+    ]
     cpu = _mapping(host.get("cpu"))
     memory = host.get("memory_bytes")
     traits = {

@@ -26,12 +26,7 @@ from iostudy.results.comparisons import (
 )
 from iostudy.study.model import Study, WorkloadRequest
 from iostudy.workloads.definition import Figure
-from iostudy_fleet.meta_analysis import (
-    PooledEffect,
-    compare_classes,
-    find_odd_effects,
-    pool,
-)
+from iostudy_fleet.meta_analysis import PooledEffect, compare_classes, find_odd_effects, pool
 
 LEAST_NODES = 2
 """Fewest nodes whose effects can be pooled; also the fewest of a class."""
@@ -247,9 +242,9 @@ def _class_differences(
 
 def _variances(nodes: Sequence[NodeEffect]) -> list[float]:
     """Variances of the means, by the common noise of a block."""
-    known = [node for node in nodes if math.isfinite(node.sd)]
-    squares = math.fsum((node.blocks - 1) * node.sd**2 for node in known)
-    common = squares / max(1, sum(node.blocks - 1 for node in known))
+    valid = [node for node in nodes if math.isfinite(node.sd)]
+    squares = math.fsum((node.blocks - 1) * node.sd**2 for node in valid)
+    common = squares / max(1, sum(node.blocks - 1 for node in valid))
     return [max(common, _LEAST_SD**2) / node.blocks for node in nodes]
 
 

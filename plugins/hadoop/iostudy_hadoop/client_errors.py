@@ -147,10 +147,10 @@ def explain_client_error(stderr: str) -> ErrorExplanation:
     For an unknown error it quotes the last lines, without log messages, stack traces and usage.
     """
     lines = _complaints(stderr)
-    for known in _COMPLAINTS:
+    for complaint in _COMPLAINTS:
         for line in lines:
-            if known.pattern.search(line):
-                return ErrorExplanation(f"{known.means} ({_short(line)})", known.remedy)
+            if complaint.pattern.search(line):
+                return ErrorExplanation(f"{complaint.means} ({_short(line)})", complaint.remedy)
     return ErrorExplanation(
         _short(" / ".join(lines[-3:])) or "it failed without a word",
         "see the log of the NameNode, and what `hdfs dfs -ls` says with the same site files",

@@ -49,9 +49,9 @@ class Namespace:
 
     def holder(self) -> DaemonProcess:
         """Return the process that keeps the namespace; ClusterError without one."""
-        known = _holders.get(self)
-        if known is not None and known.runs():
-            return known
+        holder = _holders.get(self)
+        if holder is not None and holder.runs():
+            return holder
         for process in processes.find_processes(self.cluster, (self.owner,)):
             if process.daemon == HOLDER:
                 _holders[self] = process

@@ -12,13 +12,7 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 from iostudy.persist.formats import PluginFormat
-from iostudy.persist.plan import (
-    MARK,
-    Artifact,
-    PersistencePlan,
-    UnsupportedSetting,
-    to_printable,
-)
+from iostudy.persist.plan import MARK, Artifact, PersistencePlan, UnsupportedSetting, to_printable
 from iostudy.persist.request import PersistedSetting
 from iostudy_hadoop.conf.heaps import CLIENT_HEAP, DATANODE_HEAP, NAMENODE_HEAP
 

@@ -20,10 +20,7 @@ from iostudy.report.plugin_topics import Topic, TopicValue
 from iostudy.report.section import Chart, Section, make_table
 from iostudy.units import format_percent
 from iostudy_search.optimizer.race import RaceStatus
-from iostudy_search.optimizer.response import (
-    ResponseModel,
-    estimate_response,
-)
+from iostudy_search.optimizer.response import ResponseModel, estimate_response
 from iostudy_search.optimizer.space import Range, SearchSpace
 from iostudy_search.result import SearchResult
 from iostudy_search.state import SearchState
@@ -304,12 +301,12 @@ def describe_outcome(candidate: CandidateReport) -> str:
 
 def build_response_chart(curve: MainEffectReport, search: SearchReport) -> Chart:
     """The curve with its interval; each candidate a point, the larger the more blocks it ran."""
-    place: Callable[[str], object] = float if curve.is_range else str
+    parse: Callable[[str], object] = float if curve.is_range else str
     best = max(curve.points, key=lambda point: point.change)
     rows = {
         "curve": [
             {
-                "value": place(point.value),
+                "value": parse(point.value),
                 "change": round_value(point.change),
                 "low": round_value(point.interval.low),
                 "high": round_value(point.interval.high),
@@ -319,7 +316,7 @@ def build_response_chart(curve: MainEffectReport, search: SearchReport) -> Chart
         "candidates": [
             {
                 "candidate": candidate.label,
-                "value": place(candidate.point[curve.parameter]),
+                "value": parse(candidate.point[curve.parameter]),
                 "change": round_value(candidate.change),
                 "blocks": candidate.blocks,
                 "change_text": format_signed_change(candidate.change),

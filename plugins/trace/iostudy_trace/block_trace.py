@@ -125,6 +125,6 @@ class BlockTrace:
 def _nullable(values: _Numbers) -> Array:
     """The column with null instead of missing values."""
     if (values == _MISSING).any():
-        known = [None if value == _MISSING else value for value in values.tolist()]
-        return Array(known, DataType.int64())
+        integers = [None if value == _MISSING else value for value in values.tolist()]
+        return Array(integers, DataType.int64())
     return Array.from_numpy(values)

@@ -85,15 +85,15 @@ class TraceWorkload(Workload):
 
     def _find_device(self, trace: MatchedTrace) -> str:
         """Return the device to replay; WorkloadError unless there is exactly one."""
-        known = sorted({bio.device for bio in trace.bios})
+        devices = sorted({bio.device for bio in trace.bios})
         wanted = self.options.device
-        if wanted in known:
+        if wanted in devices:
             return wanted
-        if wanted is None and len(known) == 1:
-            return known[0]
+        if wanted is None and len(devices) == 1:
+            return devices[0]
         raise WorkloadError(
             "bios of one device",
-            found=f"bios of {', '.join(known) or 'no device'}",
+            found=f"bios of {', '.join(devices) or 'no device'}",
             where=self.options.file,
             remedy="give device: NAME, or record the device with --device",
         )

@@ -141,7 +141,7 @@ class Grid(ScrollView, can_focus=True):
     def show(self, rows: Sequence[Row], view: TableView, history: History) -> None:
         """Draw these from now on; what is drawn already stays, as most devices are idle."""
         self._rows, self._view, self._history = rows, view, history
-        self._places = {row.path: place for place, row in enumerate(rows)}
+        self._places = {row.path: index for index, row in enumerate(rows)}
         self._scale = history.scale(view.history_of)
         self._measure()
         changed = [y for y, line in self._drawn.items() if line != self._line(y)]
@@ -164,11 +164,11 @@ class Grid(ScrollView, can_focus=True):
 
     def _line(self, y: int) -> _Line:
         """Render a line: a fixed name and scrolling figures, or an empty line."""
-        place = y - 1 + round(self.scroll_y)
+        index = y - 1 + round(self.scroll_y)
         if y == 0:
             return tuple(self._heads())
-        if place < len(self._rows):
-            return tuple(self._cells(self._rows[place], is_cursor=place == self.cursor))
+        if index < len(self._rows):
+            return tuple(self._cells(self._rows[index], is_cursor=index == self.cursor))
         return ()
 
     def _heads(self) -> Iterator[_Cell]:
@@ -233,13 +233,13 @@ class Grid(ScrollView, can_focus=True):
         if self._rows and self._rows[self.cursor].has_members:
             self.post_message(self.Folded(self._rows[self.cursor].path))
 
-    def _go_to(self, place: int) -> None:
+    def _go_to(self, index: int) -> None:
         if not self._rows:
             return
-        place = min(len(self._rows) - 1, max(0, place))
-        self._cursor = self._rows[place].path
+        index = min(len(self._rows) - 1, max(0, index))
+        self._cursor = self._rows[index].path
         first, room = round(self.scroll_y), max(1, self.scrollable_size.height - 1)
-        self.scroll_to(y=min(place, max(first, place - room + 1)), animate=False)
+        self.scroll_to(y=min(index, max(first, index - room + 1)), animate=False)
         self.refresh()
 
 

@@ -40,7 +40,7 @@ class IostatJson:
     def begin(self) -> str:
         """The machine."""
         host = self.host
-        known: dict[str, str | int] = {
+        head: dict[str, str | int] = {
             "nodename": host.name,
             "sysname": host.system,
             "release": host.release,
@@ -48,7 +48,7 @@ class IostatJson:
             "number-of-cpus": host.cpus,
             "date": self.day.isoformat(),
         }
-        lines = "".join(f"\t\t\t{_text(key)}: {_text(value)},\n" for key, value in known.items())
+        lines = "".join(f"\t\t\t{_text(key)}: {_text(value)},\n" for key, value in head.items())
         return '{"sysstat": {\n\t"hosts": [\n\t\t{\n' + lines + '\t\t\t"statistics": [\n'
 
     def reading(self, reading: Reading) -> str:

@@ -99,11 +99,11 @@ class DeviceSelection:
     def _named(self, name: str, columns: Mapping[str, Values]) -> WatchedDevice:
         """Ask the kernel once for each device; another number is another device."""
         number = float(columns["number"][-1])
-        before, known = self._known.get(name, (None, None))
-        if known is None or before != number:
-            known = describe_device(name)
-            self._known[name] = number, known
-        return known
+        before, device = self._known.get(name, (None, None))
+        if device is None or before != number:
+            device = describe_device(name)
+            self._known[name] = number, device
+        return device
 
 
 class Live:

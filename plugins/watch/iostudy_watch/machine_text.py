@@ -45,8 +45,8 @@ def format_busiest(last: BusiestProcess | None) -> str:
 
 def _titled(title: str, names: dict[str, str], figures: Figures) -> str:
     """Format the known figures below a title; empty if none is known."""
-    known = (f"{_percent(figures[name])} {at}" for at, name in names.items() if name in figures)
-    text = ", ".join(known)
+    texts = (f"{_percent(figures[name])} {at}" for at, name in names.items() if name in figures)
+    text = ", ".join(texts)
     return f"{title} {text}" if text else ""
 
 

@@ -59,8 +59,8 @@ class PlainText:
         heads = EXTENDED_FIGURES + (OLD_FIGURES if self.old else ())
         rows = [heads]
         for figures in reading.summary.devices.values():
-            known = {**figures, **compute_old_figures(figures)}
-            rows.append(tuple(f"{known[head]:.2f}" for head in heads))
+            values = {**figures, **compute_old_figures(figures)}
+            rows.append(tuple(f"{values[head]:.2f}" for head in heads))
         names = ("Device", *(reading.devices[name].label for name in reading.summary.devices))
         return list(align(names, rows, _WIDTHS, _NAME_WIDTH))
 

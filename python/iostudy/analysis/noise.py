@@ -86,12 +86,12 @@ def pool_noise(sds_with_counts: Sequence[tuple[float, int]]) -> Noise | None:
     their log-ratios is proportional to I + J (J all ones), of eigenvalues 1 (m-1 times) and m+1. So
     Satterthwaite's f is sum(n-1)/m trace^2 / sum(eigenvalue^2) = sum(n-1) 4 / (m + 3).
     """
-    known = [(sd, count - 1) for sd, count in sds_with_counts if count > 1 and not math.isnan(sd)]
-    if not known:
+    spreads = [(sd, count - 1) for sd, count in sds_with_counts if count > 1 and not math.isnan(sd)]
+    if not spreads:
         return None
-    counted = sum(freedom for _, freedom in known)
-    sd = math.sqrt(math.fsum(freedom * sd**2 for sd, freedom in known) / counted)
-    freedom = counted * 4 / (len(known) + 3)
+    counted = sum(freedom for _, freedom in spreads)
+    sd = math.sqrt(math.fsum(freedom * sd**2 for sd, freedom in spreads) / counted)
+    freedom = counted * 4 / (len(spreads) + 3)
     tail = (1 - CONFIDENCE) / 2
     chi_squared = (float(chi_squared_quantile(freedom, area)) for area in (tail, 1 - tail))
     low, high = (sd * math.sqrt(freedom / quantile) for quantile in chi_squared)

@@ -52,9 +52,6 @@ class Rule:
     def boundaries_of(self, blocks: int) -> Boundaries:
         """Return the analyses up to the end of the stage to which so many blocks belong."""
         stage = self.continuation.find_stage(blocks, self.max_blocks)
-        return self._boundaries_of_stage(stage)
-
-    def _boundaries_of_stage(self, stage: int) -> Boundaries:
         planned = self.min_blocks, self.max_blocks
         return build_boundaries(self.method, *planned, self.share, self.continuation, stage)
 

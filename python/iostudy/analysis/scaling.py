@@ -201,8 +201,8 @@ def find_estimated_crossings(
 
 def _sign_changes(signs: Sequence[int]) -> Iterator[tuple[int, int]]:
     """The levels between which a sign changes; zeros are ignored."""
-    known = [level for level, sign in enumerate(signs) if sign]
-    return ((low, high) for low, high in pairwise(known) if signs[low] != signs[high])
+    decided = [level for level, sign in enumerate(signs) if sign]
+    return ((low, high) for low, high in pairwise(decided) if signs[low] != signs[high])
 
 
 def _crossing(

@@ -77,10 +77,7 @@ def flag_figures(figures: ArrayLike, groups: ArrayLike, shared: FamilyOfTests) -
     """
     values, labels = np.asarray(figures, dtype=np.float64), np.asarray(groups)
     slope, residuals = _remove_trend(values, labels)
-    p_values = {
-        Flag.DRIFT: slope,
-        Flag.AUTOCORRELATION: _autocorrelation_p_value(residuals),
-    }
+    p_values = {Flag.DRIFT: slope, Flag.AUTOCORRELATION: _autocorrelation_p_value(residuals)}
     return tuple(flag for flag, p in p_values.items() if p < shared.level)
 
 
@@ -167,8 +164,8 @@ def _remove_trend(values: Array, groups: NDArray[np.generic]) -> tuple[float, Ar
 
 def _remove_group_means(values: Array, groups: NDArray[np.generic]) -> Array:
     """Subtract from each value the mean of its group."""
-    _, place, counts = np.unique(groups, return_inverse=True, return_counts=True)
-    return np.asarray(values - (np.bincount(place, values) / counts)[place])
+    _, group, counts = np.unique(groups, return_inverse=True, return_counts=True)
+    return np.asarray(values - (np.bincount(group, values) / counts)[group])
 
 
 def _clear_rounding(values: Array, made_of: Array) -> Array:
@@ -200,8 +197,8 @@ def _autocorrelation_p_value(values: Array) -> float:
 
 def _ranks(values: Array) -> Array:
     """Ranks from 1; ties get mid-ranks."""
-    _, place, times = np.unique(values, return_inverse=True, return_counts=True)
-    return np.asarray((np.cumsum(times) - (times - 1) / 2)[place])
+    _, group, times = np.unique(values, return_inverse=True, return_counts=True)
+    return np.asarray((np.cumsum(times) - (times - 1) / 2)[group])
 
 
 def _skewness_p_value(values: Array) -> float:

@@ -74,25 +74,25 @@ def measure_variance_shares(
     layout = _BlockLayout(known, np.where(known, positions, np.inf))
     y = layout.centre(np.where(known, figures, 0.0))
     columns = [layout.centre(np.where(known, values, 0.0)) for values in covariates]
-    varying = [place for place, c in enumerate(columns) if _varies(c, covariates[place], known)]
+    varying = [i for i, c in enumerate(columns) if _varies(c, covariates[i], known)]
     if layout.freedom < 1 or not varying or not _varies(y, figures, known):
         return []
-    x = np.array([columns[place].ravel() for place in varying])
+    x = np.array([columns[i].ravel() for i in varying])
     selected = dict(_select(layout, y, x))
     if not selected:
         return []
     chosen = list(selected)
     shares = _average_over_orders(y.ravel(), x[chosen], layout.freedom)
-    errors = _jackknife_errors(layout, figures, [covariates[varying[place]] for place in chosen])
+    errors = _jackknife_errors(layout, figures, [covariates[varying[i]] for i in chosen])
     parts = [
         VarianceShare(
-            varying[place],
+            varying[i],
             share,
             *_interval(share, layout.freedom, error),
-            *_line(y.ravel(), x[place]),
+            *_line(y.ravel(), x[i]),
             p,
         )
-        for (place, p), share, error in zip(selected.items(), shares, errors, strict=True)
+        for (i, p), share, error in zip(selected.items(), shares, errors, strict=True)
     ]
     return sorted((share for share in parts if share.share > 0), key=lambda share: -share.share)
 

@@ -79,7 +79,9 @@ def check(
         print_line(planned.question)
         for remark in remarks:
             print_line(remark)
-        effort = _describe_effort(planned)
+        effort = [("effort", "known once the host reports the levels that it offers")]
+        if not planned.awaiting_offer():
+            effort = find_mode_text(planned).describe_effort(planned)
         print_table(
             ("", ""),
             [
@@ -225,12 +227,6 @@ def _shorten(value: str) -> str:
     """A value of one line as it stands; of a script its length."""
     lines = len(value.splitlines())
     return value if lines <= 1 else f"(script of {lines} lines)"
-
-
-def _describe_effort(study: Study) -> list[tuple[str, str]]:
-    if study.awaiting_offer():
-        return [("effort", "known once the host reports the levels that it offers")]
-    return find_mode_text(study).describe_effort(study)
 
 
 class CheckedFactor(Value):

@@ -103,8 +103,8 @@ def _from_source(
         case "assignments":
             return dict.fromkeys((f"{name}=" for name in index["settings"]), "")
         case "workload_options":
-            known = (index["workloads"].get(word) for word in words)
-            options: list[str] = next((choices for _, choices in filter(None, known)), [])
+            workloads = (index["workloads"].get(word) for word in words)
+            options: list[str] = next((choices for _, choices in filter(None, workloads)), [])
             return dict.fromkeys((f"{name}=" for name in options), "")
         case "studies":
             return {**dict.fromkeys(index["studies"], "ready-made study"), FILES: ""}

@@ -112,8 +112,7 @@ def _print_whole(renderable: Table | Tree) -> None:
     """Folded to fit a terminal; off a terminal as wide as it is."""
     options = out.options.update(max_width=_UNLIMITED_WIDTH)
     print_renderable(
-        renderable,
-        None if out.is_terminal else Measurement.get(out, options, renderable).maximum,
+        renderable, None if out.is_terminal else Measurement.get(out, options, renderable).maximum
     )
 
 

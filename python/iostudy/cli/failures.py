@@ -8,7 +8,6 @@ import os
 import sys
 import time
 import traceback
-from pathlib import Path
 
 from iostudy.errors import (
     InternalError,
@@ -114,7 +113,9 @@ def _keep_traceback(error: BaseException) -> str:
     try:
         make_directory(directory)
         require_safe(directory)
-        _remove_old_tracebacks(directory)
+        # Room for one more; the names sort by time.
+        for old in sorted(directory.glob("crash-*.txt"))[: 1 - _KEPT_TRACEBACKS]:
+            old.unlink(missing_ok=True)
         with open_directory(directory) as folder:
             flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
             descriptor = os.open(path.name, flags, 0o600, dir_fd=folder)
@@ -124,9 +125,3 @@ def _keep_traceback(error: BaseException) -> str:
         sys.stderr.write(text)
         return "stderr, above"
     return str(path)
-
-
-def _remove_old_tracebacks(directory: Path) -> None:
-    """Make room for one more; the names sort by time."""
-    for path in sorted(directory.glob("crash-*.txt"))[: 1 - _KEPT_TRACEBACKS]:
-        path.unlink(missing_ok=True)

@@ -212,11 +212,11 @@ def format_expected_time(study: Study, blocks: Sequence[float]) -> str:
 
     ``blocks`` are the fewest and the most of each workload.
     """
-    known, labels = estimate_block_seconds(study)
+    seconds, labels = estimate_block_seconds(study)
     unknown = ", ".join(labels)
-    times = format_range(format_seconds(number * known) for number in blocks)
+    times = format_range(format_seconds(number * seconds) for number in blocks)
     speed = format_rounded_size(assumed_speed(study))
-    estimate = f"{times}, if the storage moves {speed}/s" if known else ""
+    estimate = f"{times}, if the storage moves {speed}/s" if seconds else ""
     unestimated = f"no estimate for {unknown}" if unknown else ""
     return "; ".join(filter(None, (estimate, unestimated)))
 

@@ -13,7 +13,7 @@ import typer
 from iostudy.cli.arguments import UnsafeFolders, usage_error
 from iostudy.cli.console import print_text, say
 from iostudy.durable import write_whole
-from iostudy.errors import RecordError, UsageError
+from iostudy.errors import RecordError
 from iostudy.folders import make_output_folder
 from iostudy.persist import formats, fstab, places
 from iostudy.persist.ansible import ROLE
@@ -104,7 +104,12 @@ def persist(
         _choice(folder, label, on or []), match=match, present=places.read_present_disks()
     )
     if install and not (choice.proven or unproven):
-        raise _unproven(choice)
+        evidence = "".join(f"\n    {line}" for line in choice.provenance)
+        raise usage_error(
+            f"to install {choice.origin}",
+            f"no proof that it is better{evidence}",
+            "run more blocks, or give --unproven; the files then say that it is unproven",
+        )
     rendered = formats.plan(choice, form)
     for text in (*rendered.notes, *map(str, rendered.unsupported)):
         say(text)
@@ -174,15 +179,6 @@ def _write_folder(rendered: PersistencePlan, folder: Path, *, unsafe_folders: bo
                 remedy="free space there, or name another folder",
             ) from error
     say(f"{len(rendered.artifacts)} files are in {folder}")
-
-
-def _unproven(choice: PersistRequest) -> UsageError:
-    evidence = "".join(f"\n    {line}" for line in choice.provenance)
-    return usage_error(
-        f"to install {choice.origin}",
-        f"no proof that it is better{evidence}",
-        "run more blocks, or give --unproven; the files then say that it is unproven",
-    )
 
 
 def _difference(artifact: Artifact) -> Iterable[str]:

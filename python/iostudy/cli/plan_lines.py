@@ -19,10 +19,7 @@ from iostudy.host.mounts import NFS, Mount
 from iostudy.node.free_space import estimate_volume
 from iostudy.settings import catalog
 from iostudy.settings.definition import Cost, Reach
-from iostudy.settings.definitions.declared import (
-    DeclaredDefinition,
-    TextFileDefinition,
-)
+from iostudy.settings.definitions.declared import DeclaredDefinition, TextFileDefinition
 from iostudy.settings.values import AS_FOUND
 from iostudy.study import reference
 from iostudy.study.combinations import Factor, FactorKind

@@ -97,15 +97,15 @@ def power(
 
 def _with_levels(study: Study) -> Study:
     """Replace ``offered`` by the levels of this host: the baseline depends on them."""
-    known = with_expected_levels(study)
-    if waiting := ", ".join(factor.name for factor in known.awaiting_offer()):
+    expected = with_expected_levels(study)
+    if waiting := ", ".join(factor.name for factor in expected.awaiting_offer()):
         raise UsageError(
             "the baseline of the study, to run it twice",
             found=f"the levels that the host offers for {waiting} are not known yet",
             where=study.name,
             remedy="list the levels in the study file",
         )
-    return known
+    return expected
 
 
 def _print_power(

@@ -343,12 +343,12 @@ def _format_counts(results: Sequence[ComparisonResult]) -> str:
 
 def _format_best(results: Sequence[ComparisonResult]) -> str:
     """Return the best configuration and the baseline, with the change once it has an interval."""
-    known = [
+    shown = [
         s for s in exclude_bounds(results) if build_span(s.comparison.change_interval) is not None
     ]
-    if not known:
+    if not shown:
         return ""
-    best = max(known, key=lambda result: result.comparison.estimate)
+    best = max(shown, key=lambda result: result.comparison.estimate)
     interval = build_span(best.comparison.change_interval)
     change = format_change_interval(best.comparison.change, interval)
     interim = "" if is_decided(best) else "interim "

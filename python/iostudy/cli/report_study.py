@@ -138,10 +138,10 @@ class PlannedItem:
 
         if self.study is None:
             return f"not on this machine, because {self.note}"
-        known = with_expected_levels(self.study)
-        time = find_mode_text(known).describe_time(known)
+        expected = with_expected_levels(self.study)
+        time = find_mode_text(expected).describe_time(expected)
         note = f" ({self.note})" if self.note else ""
-        return f"{self.command} on {known.describe_target()}: {time}{note}"
+        return f"{self.command} on {expected.describe_target()}: {time}{note}"
 
 
 def describe_items(planned: Sequence[PlannedItem], seconds: float) -> Iterator[str]:

@@ -62,7 +62,11 @@ def selftest(
     consent = Consent(unsafe_folders=unsafe_folders)
     command = ["iostudy", NAME, "--target", str(target), *consent.resume_options()]
     with print_resume_hint_on_signal(command, folder):
-        result = _run_selftest(study, folder, consent, resume=resume, seed=seed)
+        # Here and not above: statistics and charts take most of a second to load.
+        from iostudy.cli.study_runner import run_and_write_report
+
+        final = run_and_write_report(study, folder, consent, resume=resume, seed=seed)
+        result = build_selftest(study, final, str(folder))
     _print_selftest(result, json=json)
     say(f"report: {folder / 'report.html'}")
     if code := _exit_code(result.outcome):
@@ -75,16 +79,6 @@ def study_on(target: Path) -> Study:
     values = read(load(path).text, str(path)).values
     text = write({**values, "target": str(target)})
     return parse(text, where=str(path), name=NAME)
-
-
-def _run_selftest(
-    study: Study, folder: Path, consent: Consent, *, resume: bool, seed: int | None
-) -> SelftestReport:
-    # Here and not above: statistics and charts take most of a second to load.
-    from iostudy.cli.study_runner import run_and_write_report
-
-    final = run_and_write_report(study, folder, consent, resume=resume, seed=seed)
-    return build_selftest(study, final, str(folder))
 
 
 def _print_selftest(result: SelftestReport, *, json: bool) -> None:
@@ -243,10 +237,10 @@ def _conclusion(
         case ExpectationOutcome.PASSED:
             return "passed: known slow-downs were detected at their true size, and nothing else"
         case ExpectationOutcome.UNDECIDED:
-            known = f" ({noise.sentence})" if noise else ""
+            noise_text = f" ({noise.sentence})" if noise else ""
             blocks = study.decide.max_blocks
             return (
-                f"undecided: this machine is too noisy for {blocks} blocks{known}. Reduce "
+                f"undecided: this machine is too noisy for {blocks} blocks{noise_text}. Reduce "
                 "its load and repeat the selftest; it found no error of iostudy"
             )
         case ExpectationOutcome.FAILED:

@@ -232,11 +232,11 @@ def build_context(
 
     In a virtual machine no disk counts as rotational: the hypervisor hides what a disk is.
     """
-    known = tuple(inventory)
+    entries = tuple(inventory)
     return DiagnosisContext(
         devices=devices,
-        members={device: members for top in known for device, members in _stack(top)},
-        rotational=frozenset() if virtual_machine else _rotational_disks(known),
+        members={device: members for top in entries for device, members in _stack(top)},
+        rotational=frozenset() if virtual_machine else _rotational_disks(entries),
         nfs_mounts=_distinct_nfs_mounts(mounts),
         concurrency=workload.concurrency,
         spins=workload.spins,

@@ -141,12 +141,7 @@ class Attempt:
 class Runner:
     """One study on one node, recorded in one ledger."""
 
-    def __init__(
-        self,
-        study: Study,
-        schedule: Schedule,
-        run: Run,
-    ) -> None:
+    def __init__(self, study: Study, schedule: Schedule, run: Run) -> None:
         self._study = study
         self._schedule = schedule
         self._run = run
@@ -237,7 +232,9 @@ class Runner:
         The time limit ends the attempts; a resumed study repeats the block.
         """
         allowed = self._study.validity.attempts
-        before = max((row.attempt for row in self._rows_of(block)), default=0)
+        wanted = (block.workload, block.index)
+        rows = (row for row in self._rows if (row.workload, row.block) == wanted)
+        before = max((row.attempt for row in rows), default=0)
         failed = set[str]()
         for number in range(1, allowed + 1):
             result = self._attempt(block, before + number)
@@ -340,10 +337,6 @@ class Runner:
         progress = replace(progress, seconds_left=left)
         for listener in self._listeners:
             listener.block_ended(progress)
-
-    def _rows_of(self, block: Block) -> list[TrialRow]:
-        wanted = (block.workload, block.index)
-        return [row for row in self._rows if (row.workload, row.block) == wanted]
 
 
 def _data_seed(seed: int, block: Block, attempt: int) -> int:

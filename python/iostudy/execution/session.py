@@ -152,8 +152,8 @@ def prepare_session(
             where=str(folder),
             remedy="resume it as the same user, or start again in another folder",
         )
-    known = with_recorded_method(adapted, recorded)
-    if further_blocks and not decision_rule(known).continuation.stages:
+    resumed = with_recorded_method(adapted, recorded)
+    if further_blocks and not decision_rule(resumed).continuation.stages:
         raise UsageError(
             "a study that keeps a part of its risk for further blocks",
             found="a screening, or a study of an earlier version: the whole risk is spent at the "
@@ -161,7 +161,7 @@ def prepare_session(
             where=str(folder),
             remedy="run a new study with more blocks, in another folder",
         )
-    return StudySession(replace(known, further_blocks=further_blocks), folder, root, recorded)
+    return StudySession(replace(resumed, further_blocks=further_blocks), folder, root, recorded)
 
 
 def prepare_confirmation(finished: StudySession) -> StudySession | None:

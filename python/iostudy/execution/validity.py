@@ -72,9 +72,9 @@ def exceeds_limits(summary: TelemetrySummary, limits: Validity) -> bool:
 
 def note_unchecked_limits(result: TrialResult, limits: Validity) -> tuple[str, ...]:
     """Return a note for each declared limit that could not be checked."""
-    known = compute_covariates(result.telemetry.summary)
+    covariates = compute_covariates(result.telemetry.summary)
     notes = []
-    if limits.foreign_cpu is not None and Covariate.FOREIGN_CPU not in known:
+    if limits.foreign_cpu is not None and Covariate.FOREIGN_CPU not in covariates:
         notes.append(
             "foreign_cpu was not checked: the CPU time of other processes is not known here"
         )

@@ -87,13 +87,13 @@ def find_process_with_mount(device: str, filesystem: str, source: str) -> int | 
 
 def _mounts_everywhere() -> Iterator[tuple[int, Mount]]:
     """Return the mounts of every namespace, each with a process in it."""
-    known: set[int] = set()
+    inodes: set[int] = set()
     for pid, file in _files():
         with suppress(OSError):  # the process has ended
             inode = file.stat().st_ino
-            if inode not in known:
+            if inode not in inodes:
                 data = (file.parent.parent / "mountinfo").read_bytes()
-                known.add(inode)
+                inodes.add(inode)
                 yield from ((pid, mount) for mount in parse_mountinfo(data))
 
 

@@ -63,15 +63,8 @@ def decode_study(row: sqlite3.Row) -> StudyRow:
 
 def encode_trial_start(row: TrialRow) -> dict[str, Any]:
     """Return the columns of a trial that starts."""
-    return {
-        "block": row.block,
-        "attempt": row.attempt,
-        "position": row.position,
-        "workload": row.workload,
-        "configuration": row.configuration,
-        "status": TrialStatus.STARTED,
-        "started_at": row.started_at,
-    }
+    names = ("block", "attempt", "position", "workload", "configuration", "started_at")
+    return {name: getattr(row, name) for name in names} | {"status": TrialStatus.STARTED}
 
 
 def encode_trial_end(row: TrialRow) -> dict[str, Any]:

@@ -75,13 +75,8 @@ class GivenUpWorkloadRecord:
 
 
 def _given_up(row: sqlite3.Row) -> GivenUpWorkload:
-    return GivenUpWorkload(
-        row["workload"],
-        row["block"],
-        row["attempts"],
-        row["reason"],
-        bool(row["disturbed"]),
-    )
+    values = {name: row[name] for name in ("workload", "block", "attempts", "reason")}
+    return GivenUpWorkload(**values, disturbed=bool(row["disturbed"]))
 
 
 _TIME_LIMIT_TABLE = "time_limit"

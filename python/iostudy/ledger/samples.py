@@ -132,8 +132,8 @@ def _read_table(content: bytes) -> Table:
 def _whole_numbers(values: Values) -> Array:
     missing = np.isnan(values)
     if missing.any():
-        known = zip(values.tolist(), missing.tolist(), strict=True)
-        return Array([None if gone else int(value) for value, gone in known], DataType.uint64())
+        pairs = zip(values.tolist(), missing.tolist(), strict=True)
+        return Array([None if gone else int(value) for value, gone in pairs], DataType.uint64())
     return Array.from_numpy(values.astype(np.uint64))
 
 

@@ -44,8 +44,8 @@ class SealWriter:
     def write(self, head: Head) -> None:
         """Make the head durable."""
         try:
-            place = head.changes % _SLOTS * _SLOT_BYTES
-            os.pwrite(self._file.fileno(), _encode_slot(head), place)
+            offset = head.changes % _SLOTS * _SLOT_BYTES
+            os.pwrite(self._file.fileno(), _encode_slot(head), offset)
             os.fdatasync(self._file.fileno())
         except OSError as error:
             raise write_failed(self._path, error.strerror or str(error)) from error

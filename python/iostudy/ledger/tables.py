@@ -33,7 +33,7 @@ class Tables:
     def read(self, table: str) -> list[sqlite3.Row]:
         """Return all rows of a table in key order; the first column is the key."""
         with sqlite_errors(self.path, unreadable_ledger):
-            rows = self._scan(table)
+            rows = self._cursor(table).fetchall()
         if wrong := [f"{table} {row[0]}" for row in rows if not _is_intact(table, row)]:
             raise damaged_ledger(self.path, _list_damaged_rows(wrong))
         return rows
@@ -81,9 +81,6 @@ class Tables:
         except LedgerError as error:
             return rows, error.found
         return rows, ""
-
-    def _scan(self, table: str) -> list[sqlite3.Row]:
-        return self._cursor(table).fetchall()
 
     def _cursor(self, table: str) -> sqlite3.Cursor:
         # Only the table itself: an index repeats columns without a checksum of its own.

@@ -12,15 +12,12 @@ from pydantic_core import from_json
 
 from iostudy.analysis.switchback.window_plan import EarlierPlan, WindowPlan
 from iostudy.ledger.encoding import decode_row, decode_summary
-from iostudy.ledger.rows import (
-    PlanRow,
-    RunRow,
-    SamplesFile,
-    SwitchbackRows,
-    WindowRow,
-)
+from iostudy.ledger.rows import PlanRow, RunRow, SamplesFile, SwitchbackRows, WindowRow
 from iostudy.ledger.store import Ledger, require_writable
 from iostudy.telemetry.summary import TelemetrySummary
+
+_WINDOW = tuple(field.name for field in fields(WindowRow))
+"""The columns of a window: its fields, of which figures are JSON."""
 
 
 class WindowRecord:
@@ -77,33 +74,13 @@ class WindowRecord:
 
 
 def _encode_window(window: WindowRow) -> dict[str, Any]:
-    return {
-        "workload": window.workload,
-        "block": window.block,
-        "round": window.round,
-        "position": window.position,
-        "configuration": window.configuration,
-        "previous": window.previous,
-        "start": window.start,
-        "seconds": window.seconds,
-        "operations": window.operations,
-        "figures": json.dumps(dict(window.figures)),
-    }
+    values = {name: getattr(window, name) for name in _WINDOW}
+    return values | {"figures": json.dumps(dict(window.figures))}
 
 
 def _decode_window(row: sqlite3.Row) -> WindowRow:
-    return WindowRow(
-        workload=row["workload"],
-        block=row["block"],
-        round=row["round"],
-        position=row["position"],
-        configuration=row["configuration"],
-        previous=row["previous"],
-        start=row["start"],
-        seconds=row["seconds"],
-        operations=row["operations"],
-        figures=from_json(row["figures"]),
-    )
+    values = {name: row[name] for name in _WINDOW}
+    return WindowRow(**values | {"figures": from_json(row["figures"])})
 
 
 def _encode_run(run: RunRow) -> dict[str, Any]:

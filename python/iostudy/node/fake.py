@@ -218,8 +218,8 @@ class FakeNode:
         deviation = random.Random(f"{self.seed} {number}").gauss(0.0, self.noise)
         value = self.mean(request, configuration.label) * math.exp(deviation)
         moved_kb = _MOVED_KB * (1 + disturbance.foreign_io)
-        known = catalog.get(request.name).figures(request.options)
-        figures = {figure.name: value for figure in known} | {BYTES: _MOVED_KB * 1024}
+        defined = catalog.get(request.name).figures(request.options)
+        figures = {figure.name: value for figure in defined} | {BYTES: _MOVED_KB * 1024}
         telemetry = _telemetry(moved_kb, disturbance)
         settings = {f"{name}@{DEVICE}": value for name, value in configuration.settings.items()}
         return TrialResult(figures, settings, telemetry, (DEVICE,), {"run": 1.0}, ())
@@ -264,10 +264,10 @@ class _FakeSession:
 
 
 def _machine(disturbance: Disturbance) -> dict[str, float]:
-    known = {"%steal": 100 * disturbance.steal, "%idle": 50.0}
+    figures = {"%steal": 100 * disturbance.steal, "%idle": 50.0}
     if disturbance.foreign_cpu is None:
-        return known
-    return {**known, "cores": 2.0, "foreign_%cpu": 200 * disturbance.foreign_cpu}
+        return figures
+    return {**figures, "cores": 2.0, "foreign_%cpu": 200 * disturbance.foreign_cpu}
 
 
 def _moved(kb: float) -> Mapping[str, float]:

@@ -103,12 +103,7 @@ class LocalNode:
                     self._members = measure_members(scratch.disks)
             parent = scratch.mount_point if scratch else self._target_paths()[0]
             self._site = Site(
-                transaction,
-                parent,
-                scratch,
-                self._conditions,
-                self._callbacks,
-                self._account,
+                transaction, parent, scratch, self._conditions, self._callbacks, self._account
             )
             resources.callback(self._site.close)
             self._start_tracing()

@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from types import TracebackType
 from typing import Self
 
 from pydantic import BaseModel
@@ -140,12 +139,7 @@ class LocalBlock:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         ended = kind is not None and not issubclass(kind, Exception)
         # Data are removed with their service, so an interrupted study need not delete its files.
         if not ended or self._service is None:
@@ -352,8 +346,11 @@ class LocalBlock:
 
 def _add_figures(telemetry: Telemetry, added: Mapping[str, Mapping[str, float]]) -> Telemetry:
     """The telemetry with further figures of its devices."""
-    known = telemetry.summary.devices
-    devices = {**known, **{name: {**known.get(name, {}), **new} for name, new in added.items()}}
+    recorded = telemetry.summary.devices
+    devices = {
+        **recorded,
+        **{name: {**recorded.get(name, {}), **new} for name, new in added.items()},
+    }
     return replace(telemetry, summary=replace(telemetry.summary, devices=devices))
 
 

@@ -54,7 +54,7 @@ class LocalSwitchedRun:
         self._settings: dict[str, dict[str, str]] = {}
         self._options = dict(self._configurations[0].options)
         with act_as(site.account):
-            self._run = start(self._continue)
+            self._run = start(lambda done: self._tick(done) and not self._stopping.is_set())
         self._thread = Thread(target=self._run_to_end, name="steady run")
 
     def __enter__(self) -> Self:
@@ -129,9 +129,6 @@ class LocalSwitchedRun:
             self._checks.close()
             if self._telemetry is None:
                 self._telemetry = self._recorder.stop()
-
-    def _continue(self, done: int) -> bool:
-        return self._tick(done) and not self._stopping.is_set()
 
     def _run_to_end(self) -> None:
         try:

@@ -166,12 +166,7 @@ def _describe_disks(part: udev.DiskRules) -> Mapping[str, Any]:
         for rule in part.rules
     ]
     triggers = [{"options": list(options)} for options in part.pattern.triggers]
-    return {
-        "name": part.heading,
-        "match": part.pattern.rule,
-        "triggers": triggers,
-        "rules": rules,
-    }
+    return {"name": part.heading, "match": part.pattern.rule, "triggers": triggers, "rules": rules}
 
 
 def _loop(body: str) -> str:
@@ -315,10 +310,7 @@ _META: Mapping[str, Any] = {
         "description": "Keep storage settings that iostudy has measured",
         "license": "Apache-2.0",
         "min_ansible_version": "2.14",
-        "platforms": [
-            {"name": "Debian", "versions": ["all"]},
-            {"name": "EL", "versions": ["all"]},
-        ],
+        "platforms": [{"name": "Debian", "versions": ["all"]}, {"name": "EL", "versions": ["all"]}],
         "galaxy_tags": ["storage"],
     },
     "dependencies": [],

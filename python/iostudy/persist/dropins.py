@@ -106,7 +106,7 @@ def compare_with_existing(
     A line of the administrator that says something else is a clash, and so is one of a package that
     wins; another of a package is overridden, and named. What is there already is not written again.
     """
-    left, result = [], PersistencePlan()
+    left, conflicts, notes = [], list[Conflict](), list[str]()
     for setting in kept:
         said = others(setting)
         differing = [one for one in said if not agrees(one.value, setting.value)]
@@ -117,28 +117,21 @@ def compare_with_existing(
             and not (one.line.stage is Stage.SERVICE and one.line.ineffective)
         ]
         if clashing:
-            result += PersistencePlan(
-                conflicts=tuple(_build_conflict(setting, one) for one in clashing)
-            )
+            conflicts += (_build_conflict(setting, one) for one in clashing)
         elif said and said[-1] not in differing and _is_lasting(said[-1].line):
-            result += PersistencePlan(
-                notes=(f"{setting.text}: already so in {said[-1].line.where}",)
-            )
+            notes.append(f"{setting.text}: already so in {said[-1].line.where}")
             continue
         else:
-            result += PersistencePlan(
-                notes=tuple(
-                    f"{setting.text}: written, although {one.line.where} has it: "
-                    f"{one.line.ineffective}"
-                    for one in said
-                    if one not in differing and one.line.ineffective
-                )
+            notes += (
+                f"{setting.text}: written, although {one.line.where} has it: {one.line.ineffective}"
+                for one in said
+                if one not in differing and one.line.ineffective
             )
         if differing and not clashing:
             where = ", ".join(f"{one.line.where} ({one.value})" for one in differing)
-            result += PersistencePlan(notes=(f"{setting.text}: overrides {where}",))
+            notes.append(f"{setting.text}: overrides {where}")
         left.append(setting)
-    return tuple(left), result
+    return tuple(left), PersistencePlan(conflicts=tuple(conflicts), notes=tuple(notes))
 
 
 def _build_conflict(setting: PersistedSetting, said: ExistingLine) -> Conflict:

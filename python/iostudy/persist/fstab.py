@@ -296,9 +296,9 @@ def _replace_option(options: Iterable[str], option: str) -> list[str]:
     """Replace the first option of the same key, or append the option."""
     options = list(options)
     indexes = [index for index, old in enumerate(options) if _key(old) == _key(option)]
-    place = indexes[0] if indexes else len(options)
+    at = indexes[0] if indexes else len(options)
     rest = [old for index, old in enumerate(options) if index not in indexes]
-    return [*rest[:place], option, *rest[place:]]
+    return [*rest[:at], option, *rest[at:]]
 
 
 def _key(option: str) -> str:

@@ -95,9 +95,9 @@ class InventoryDisk:
 
         A disk without WWID and serial number matches by its kernel name if the user named it.
         """
-        known, is_known = (self.wwid, self.serial, self.hidden), bool(self.wwid or self.serial)
+        identity, is_known = (self.wwid, self.serial, self.hidden), bool(self.wwid or self.serial)
         there = (InventoryDisk.described(name, inventory) for name in inventory)
-        same = (d.name for d in there if is_known and (d.wwid, d.serial, d.hidden) == known)
+        same = (d.name for d in there if is_known and (d.wwid, d.serial, d.hidden) == identity)
         by_name = self.name if self.named and not is_known and self.name in inventory else ""
         return replace(self, here=next(same, by_name))
 
@@ -114,8 +114,8 @@ class PersistedSetting:
     @property
     def label(self) -> str:
         """``block.scheduler@sda``, as the ledger has it."""
-        place = self.disk.name if self.disk else self.mount_point
-        return f"{self.name}@{place}" if place else self.name
+        where = self.disk.name if self.disk else self.mount_point
+        return f"{self.name}@{where}" if where else self.name
 
     @property
     def text(self) -> str:

@@ -73,8 +73,8 @@ def text(kept: Iterable[PersistedSetting], origin: str, included: str = "") -> s
         sections["main"].append(f"include={included}")
     for setting in kept:
         for section, lines in _section(setting).items():
-            known = sections.setdefault(section, [])
-            known += [line for line in lines if line not in known]
+            content = sections.setdefault(section, [])
+            content += [line for line in lines if line not in content]
     return format_heading(origin) + "".join(
         f"\n[{name}]\n" + "".join(f"{line}\n" for line in lines) for name, lines in sections.items()
     )
@@ -124,14 +124,14 @@ def _regex(disk: InventoryDisk) -> str:
     that of NVMe (``eui...``, ``nvme...``) as ID_WWN (60-persistent-storage.rules).
     """
     if disk.wwid.startswith("naa."):
-        known = f"ID_WWN_WITH_EXTENSION=0x{disk.wwid.removeprefix('naa.')}"
+        rule = f"ID_WWN_WITH_EXTENSION=0x{disk.wwid.removeprefix('naa.')}"
     elif disk.wwid.startswith(("eui.", "nvme.", "uuid.")):
-        known = f"ID_WWN={disk.wwid}"
+        rule = f"ID_WWN={disk.wwid}"
     elif disk.serial:
-        known = f"ID_SERIAL(_SHORT)?={disk.serial}"
+        rule = f"ID_SERIAL(_SHORT)?={disk.serial}"
     else:
         return ""
-    pattern = re.sub(r"[.*+^|\\\[\]{}]", r"\\\g<0>", known)
+    pattern = re.sub(r"[.*+^|\\\[\]{}]", r"\\\g<0>", rule)
     return "" if _SPECIAL.search(pattern.replace("=", "", 1)) else f"^{pattern}$"
 
 

@@ -93,8 +93,8 @@ class AttributeSetting:
     @property
     def label(self) -> str:
         """``block.scheduler@loop0``; only the name for a setting of the host."""
-        place = self.definition.reach.needs_place
-        return f"{self.definition.name}@{self.owner.name}" if place else self.definition.name
+        is_placed = self.definition.reach.needs_place
+        return f"{self.definition.name}@{self.owner.name}" if is_placed else self.definition.name
 
     def read(self) -> str:
         """Read the current value; SettingError if it cannot be read."""
@@ -419,10 +419,10 @@ def _setting_name(attribute: str, settings: Collection[str]) -> str:
     """Return the name of the setting if it is known, otherwise the kernel's own name."""
     kinds = dict.fromkeys(name.partition(".")[0] for name in settings)
     whole = (f"{kind}.{attribute}" for kind in kinds)
-    known = [name for name in whole if name in settings or name in catalog.names()]
+    names = [name for name in whole if name in settings or name in catalog.names()]
     last = attribute.rpartition("/")[2]
     requested = [name for name in settings if name.endswith(f".{last}")]
-    return next(iter((*known, *requested)), attribute)
+    return next(iter((*names, *requested)), attribute)
 
 
 def _is_created_by(

@@ -114,8 +114,8 @@ def full_name(name: str) -> str:
     if name.startswith("/"):
         if name.startswith(_PROC_SYS):
             return f"{sysctl.PREFIX}{path_key(name.removeprefix(_PROC_SYS))}"
-        known = find_attribute(name)
-        return known.name if known else name
+        definition = find_attribute(name)
+        return definition.name if definition else name
     folder = re.split(r"[./]", name, maxsplit=1)[0]
     return f"{sysctl.PREFIX}{name}" if folder in FOLDERS else name
 
@@ -136,9 +136,9 @@ def get(name: str) -> SettingDefinition:
     A sysctl's key alone is a name of it.
     """
     name = full_name(name)
-    known = _CORE.get(name) or _declared.get(name)
-    if known:
-        return known
+    definition = _CORE.get(name) or _declared.get(name)
+    if definition:
+        return definition
     for prefix, define in _ON_DEMAND.items():
         if name.startswith(prefix):
             return define(name)

@@ -196,14 +196,16 @@ class Declaration(BaseModel):
             raise ValueError("read gets no value: leave {} out")
         if self.file and self.place is not Place.HOST:
             raise ValueError("a text file belongs to the host: leave place out")
-        known = PLACEHOLDERS[self.place]
+        placeholders = PLACEHOLDERS[self.place]
         texts = (*(self.read or ()), *(self.write or ()), *(self.attribute or ()))
         used = {name for text in texts for name in re.findall(r"\{(\w+)\}", text)}
         every = {name for names in PLACEHOLDERS.values() for name in names}
-        if wrong := sorted(used & every - {*known}):
+        if wrong := sorted(used & every - {*placeholders}):
             raise ValueError(f"{{{wrong[0]}}} needs a place that has it, such as place: disk")
-        if known and not used:
-            raise ValueError(f"a setting of a {self.place} uses {' or '.join(map(_braced, known))}")
+        if placeholders and not used:
+            raise ValueError(
+                f"a setting of a {self.place} uses {' or '.join(map(_braced, placeholders))}"
+            )
         return self
 
     def define(self, name: str, *, undocumented: bool) -> SettingDefinition:

@@ -198,9 +198,9 @@ class DiskIdentity:
 
     def describe(self) -> str:
         """``sdb: SAMSUNG MZ7LH960 (naa.5002538e40a2b3c4), 894.25 GiB``, for a person to confirm."""
-        known = f" ({self.unique})" if self.unique else ""
+        identity = f" ({self.unique})" if self.unique else ""
         size = units.format_size(self.size_bytes)
-        return f"{self.name}: {self.model or 'a device without a model name'}{known}, {size}"
+        return f"{self.name}: {self.model or 'a device without a model name'}{identity}, {size}"
 
     def stable(self) -> str:
         """Return an identifier that survives a reboot; the name only if there is no other."""

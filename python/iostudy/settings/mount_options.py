@@ -88,10 +88,7 @@ def mount_values(options: Iterable[str]) -> dict[str, str]:
     """
     shown = parse_values(options)
     values = {key: shown.get(key, ON) for key in PER_MOUNT}
-    return values | {
-        ATIME: shown.get(ATIME, "strictatime"),
-        NODIRATIME: shown.get(NODIRATIME, OFF),
-    }
+    return values | {ATIME: shown.get(ATIME, "strictatime"), NODIRATIME: shown.get(NODIRATIME, OFF)}
 
 
 def parse_values(options: Iterable[str]) -> dict[str, str]:

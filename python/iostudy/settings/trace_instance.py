@@ -143,9 +143,9 @@ class TraceInstance(PrivateChange):
         if self.boot != boot_id():
             return ()
         if not self.path.parent.exists():
-            place = self.path.parent.parent
+            tracefs = self.path.parent.parent
             raise self._not_removed(
-                "tracefs is not mounted there", f"mount -t tracefs nodev {place}"
+                "tracefs is not mounted there", f"mount -t tracefs nodev {tracefs}"
             )
         deadline = time.monotonic() + _PATIENCE_SECONDS
         while True:

@@ -62,10 +62,7 @@ def build_schema() -> Schema:
     definitions |= dict(_factors(levels))
     definitions |= {"factor": _factor(_levels_of(SCALAR)), "places": _PLACES}
     definitions["factors"] = build_by_name(levels, lambda factor: factor)
-    keys: tuple[DesignKey | ServiceKey, ...] = (
-        *design_keys().values(),
-        *service_keys().values(),
-    )
+    keys: tuple[DesignKey | ServiceKey, ...] = (*design_keys().values(), *service_keys().values())
     for key in keys:
         definitions |= {} if key.define is None else key.define(levels)
     definitions["workload"] = _workload()
@@ -185,8 +182,8 @@ def _written(choices: Iterable[str]) -> Iterator[Any]:
 
 def _option_level(fields: Iterable[Schema]) -> Schema:
     """A level is a single value of the option's kind, as one of the workloads takes it."""
-    known = [{k: v for k, v in field.items() if k != _DESCRIPTION} for field in fields]
-    single = [schema if schema.get("type") != "object" else SCALAR for schema in known]
+    schemas = [{k: v for k, v in field.items() if k != _DESCRIPTION} for field in fields]
+    single = [schema if schema.get("type") != "object" else SCALAR for schema in schemas]
     kinds = [schema for number, schema in enumerate(single) if schema not in single[:number]]
     return {_DESCRIPTION: next(iter(fields))[_DESCRIPTION], "anyOf": kinds}
 
@@ -222,8 +219,8 @@ def build_by_name(names: Iterable[str], form: Callable[[Schema], Schema]) -> Sch
 
 def _own_setting() -> str:
     """Names that only a declaration can have: no editor takes a misspelt known name for one."""
-    known = {name.partition(".")[0] for name in settings.names() if settings.is_reserved(name)}
-    others = "|".join(sorted({*known, *RESERVED}))
+    prefixes = {name.partition(".")[0] for name in settings.names() if settings.is_reserved(name)}
+    others = "|".join(sorted({*prefixes, *RESERVED}))
     return rf"^(?!({others})\.){NAME.pattern}$"
 
 

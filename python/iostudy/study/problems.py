@@ -126,8 +126,8 @@ class ProblemCollector:
         self, path: KeyPath, message: str, found: str = "", allowed: str = "", suggestion: str = ""
     ) -> None:
         """Keep a problem of the value at ``path``, once."""
-        place, line = ".".join(str(step) for step in path), self.source.line(path)
-        problem = Problem(line, place, message, found, allowed, suggestion)
+        key, line = ".".join(str(step) for step in path), self.source.line(path)
+        problem = Problem(line, key, message, found, allowed, suggestion)
         if problem in self.problems:
             return
         self.problems.append(problem)
@@ -156,27 +156,27 @@ class ProblemCollector:
         self, path: KeyPath, model: type[BaseModel], subpath: KeyPath, detail: ErrorDetails
     ) -> None:
         # Pydantic adds steps for alternatives and keys, which the file does not have.
-        place = self.source.existing((*path, *subpath))
+        key = self.source.existing((*path, *subpath))
         cause = detail.get("ctx", {}).get("error")
         if detail["type"] in _UNKNOWN_KEY:
             self.note(
-                place,
+                key,
                 UnknownNameError("key", str(subpath[-1]), _keys(model, subpath[:-1])),
                 subpath[-1],
             )
         elif isinstance(cause, ValueError):
-            self.note(place, cause, detail["input"])
+            self.note(key, cause, detail["input"])
         elif detail["type"] == "missing":
             self.add_missing(path, model, subpath)
         elif detail["type"] == "too_long":
-            self.add(place, format_reason(detail), found=str(len(detail["input"])))
+            self.add(key, format_reason(detail), found=str(len(detail["input"])))
         else:
             examples = (
                 f", such as {format_value(e)}" for e, *_ in _find(model, subpath, "examples")
             )
             message = format_reason(detail) + next(examples, "")
             allowed = ", ".join(_keys(model, subpath))
-            self.add(place, message, found=format_value(detail["input"]), allowed=allowed)
+            self.add(key, message, found=format_value(detail["input"]), allowed=allowed)
 
 
 @cache

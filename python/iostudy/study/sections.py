@@ -11,12 +11,7 @@ from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema
 
 from iostudy import units
 from iostudy.settings.definitions.cgroup import Control, definition_of
-from iostudy.study.fields import (
-    NOT_TRUE,
-    STRICT_KEYS,
-    one_of,
-    share,
-)
+from iostudy.study.fields import NOT_TRUE, STRICT_KEYS, one_of, share
 from iostudy.study.names import scalar_text
 from iostudy.telemetry.rate import DEFAULT_HZ, MAX_HZ, MIN_HZ
 from iostudy.workloads.option_types import Seconds, at_most

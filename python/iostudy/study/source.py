@@ -75,7 +75,8 @@ def read(text: str, where: str) -> Source:
     except (YAMLError, RecursionError) as error:
         raise StudyError(where, (_problem(text, error),)) from error
     if not isinstance(values, CommentedMap):
-        fault = "nothing" if values is None else f"a {_kind(values)}"
+        kind = "list" if isinstance(values, CommentedSeq) else "single value"
+        fault = "nothing" if values is None else f"a {kind}"
         problem = Problem(1, "", "a study is a mapping of keys such as target and factors", fault)
         raise StudyError(where, (problem,))
     return Source(values)
@@ -156,7 +157,3 @@ def _line_of(value: Any, step: Step) -> int | None:
     if isinstance(value, CommentedSeq) and isinstance(step, int) and step < len(value):
         return int(value.lc.item(step)[0]) + 1
     return None
-
-
-def _kind(value: Any) -> str:
-    return "list" if isinstance(value, CommentedSeq) else "single value"

@@ -21,15 +21,7 @@ from iostudy.core import registered
 from iostudy.study import reference
 from iostudy.study.combinations import Factor
 from iostudy.study.declared_settings import Declarations
-from iostudy.study.fields import (
-    SCALAR,
-    Entries,
-    OpenSection,
-    Scalar,
-    from_catalog,
-    one_of,
-    whole,
-)
+from iostudy.study.fields import SCALAR, Entries, OpenSection, Scalar, from_catalog, one_of, whole
 from iostudy.study.model import Design, WorkloadRequest
 from iostudy.study.problems import KeyPath, ProblemCollector
 from iostudy.study.sections import (

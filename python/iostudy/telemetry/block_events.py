@@ -105,9 +105,9 @@ class CombinedRecorder:
         finally:
             telemetry = self._recorder.stop()
         # A daemon of the workload is no descendant of it any more, but known to the sampler.
-        known = (process.pid for process in telemetry.samples.processes if process.of_workload)
+        pids = (process.pid for process in telemetry.samples.processes if process.of_workload)
         submitters = find_foreign_submitters(
-            submitted, {*self._workload, *known}, telemetry.summary.private_devices
+            submitted, {*self._workload, *pids}, telemetry.summary.private_devices
         )
         summary = replace(telemetry.summary, requests=requests, submitters=submitters)
         return replace(telemetry, summary=summary)

@@ -79,7 +79,7 @@ def find_busiest_foreign(processes: Sequence[ProcessUsage]) -> tuple[ForeignProc
         foreign, key=lambda process: process.read_bytes + process.written_bytes, reverse=True
     )
     computed = sorted(foreign, key=lambda process: process.cpu_seconds, reverse=True)
-    places = {identity: place for place, identity in reversed(list(enumerate(computed)))}
+    places = {identity: index for index, identity in reversed(list(enumerate(computed)))}
     ranked = sorted(moved, key=lambda process: min(moved.index(process), places[process]))
     return tuple(
         ForeignProcess(

@@ -71,8 +71,8 @@ class ProcRecorder:
         summary = replace(summarize_samples(samples), private_devices=self._private_devices)
         if os.geteuid() != 0:
             # The kernel hides the bytes of other users' processes.
-            known = {k: v for k, v in summary.machine.items() if k != FOREIGN_KB}
-            summary = replace(summary, machine=known)
+            machine = {k: v for k, v in summary.machine.items() if k != FOREIGN_KB}
+            summary = replace(summary, machine=machine)
         if is_continued:
             # While this process was stopped, it took no samples, and no native workload ran in it.
             stopped = max(summary.workload.get("stopped_s", 0.0), summary.machine["longest_gap_s"])

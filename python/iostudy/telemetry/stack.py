@@ -111,8 +111,8 @@ def build_flow(
     """
     if volume not in devices:
         return None
-    known = ([name for name in level if name in devices] for level in _levels(volume, members))
-    return Flow(direction, tuple(_layer(direction, level, devices) for level in known if level))
+    levels = ([name for name in level if name in devices] for level in _levels(volume, members))
+    return Flow(direction, tuple(_layer(direction, level, devices) for level in levels if level))
 
 
 def _levels(volume: str, members: Mapping[str, Sequence[str]]) -> list[list[str]]:

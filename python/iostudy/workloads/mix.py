@@ -281,11 +281,11 @@ class Mix(Workload):
     ) -> tuple[dict[str, float], tuple[str, ...]]:
         """Return the bytes of all members if known, else a note on those that are not."""
         moved = {member.label: member.moved(players[member.label]) for member in self.members}
-        unknown = [label for label, known in moved.items() if known is None]
+        unknown = [label for label, count in moved.items() if count is None]
         if unknown:
             who = ", ".join(unknown)
             return {}, (f"foreign I/O is not judged: what {who} moved in all is not known",)
-        return {BYTES: math.fsum(known for known in moved.values() if known is not None)}, ()
+        return {BYTES: math.fsum(count for count in moved.values() if count is not None)}, ()
 
 
 def _figures(

@@ -13,14 +13,7 @@ from iostudy.cli.output_folder import load_study
 from iostudy.errors import UsageError
 from iostudy.study.model import Study
 from iostudy.study.privileges import list_root_requirements
-from iostudy_fleet.cli.options import (
-    Inventory,
-    Limit,
-    Nodes,
-    Python,
-    Sudo,
-    find_nodes,
-)
+from iostudy_fleet.cli.options import Inventory, Limit, Nodes, Python, Sudo, find_nodes
 from iostudy_fleet.study.section import find_nodes_of
 
 if TYPE_CHECKING:

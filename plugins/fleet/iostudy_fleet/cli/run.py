@@ -20,20 +20,8 @@ from iostudy.study.mode import find_mode
 from iostudy.study.model import Study
 from iostudy.study.one_host import require_one_host
 from iostudy_fleet.cli.check import find_ready, require_enough
-from iostudy_fleet.cli.options import (
-    Inventory,
-    Limit,
-    Nodes,
-    Python,
-    Sudo,
-    find_nodes,
-)
-from iostudy_fleet.cli.report import (
-    FleetFormat,
-    pool_studies,
-    print_fleet_report,
-    write_fleet_page,
-)
+from iostudy_fleet.cli.options import Inventory, Limit, Nodes, Python, Sudo, find_nodes
+from iostudy_fleet.cli.report import FleetFormat, pool_studies, print_fleet_report, write_fleet_page
 from iostudy_fleet.design import Design
 from iostudy_fleet.study.check import require_together
 from iostudy_fleet.study.section import find_nodes_of

@@ -10,11 +10,7 @@ from iostudy.cli.progress import show_progress
 from iostudy.cli.signals import EndedBySignal
 from iostudy.cli.study_runner import print_existing_report, print_report
 from iostudy.errors import IostudyError, TrialError
-from iostudy.execution.session import (
-    StudySession,
-    prepare_session,
-    refuse_other_circumstances,
-)
+from iostudy.execution.session import StudySession, prepare_session, refuse_other_circumstances
 from iostudy.folders import make_output_folder
 from iostudy.ledger.store import FILE_NAME
 from iostudy.ledger.studies import open_ledger

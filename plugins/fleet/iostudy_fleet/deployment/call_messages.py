@@ -68,8 +68,8 @@ class CallAnswer(BaseModel):
             value: T = _value_adapter(call.func).validate_python(self.value)
         except ValidationError as error:
             first = error.errors(include_url=False, include_input=False)[0]
-            place = ".".join(map(str, first["loc"]))
-            raise ValueError(f"{place}: {first['msg']}" if place else first["msg"]) from error
+            key = ".".join(map(str, first["loc"]))
+            raise ValueError(f"{key}: {first['msg']}" if key else first["msg"]) from error
         return value
 
 

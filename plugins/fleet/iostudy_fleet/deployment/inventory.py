@@ -139,16 +139,16 @@ class Inventory:
 
     def select(self, names: Sequence[str], where: str) -> tuple[str, ...]:
         """The hosts of these groups and hosts, in the order of the inventory."""
-        known = {_ALL: tuple(self.hosts), **self.groups, **{host: (host,) for host in self.hosts}}
+        groups = {_ALL: tuple(self.hosts), **self.groups, **{host: (host,) for host in self.hosts}}
         for name in names:
-            if name not in known:
+            if name not in groups:
                 raise UsageError(
                     "groups or hosts of the inventory",
                     found=name,
                     where=where,
-                    remedy=f"name some of: {', '.join(sorted(known))}",
+                    remedy=f"name some of: {', '.join(sorted(groups))}",
                 )
-        chosen = {host for name in names for host in known[name]}
+        chosen = {host for name in names for host in groups[name]}
         return tuple(host for host in self.hosts if host in chosen)
 
 

@@ -27,11 +27,7 @@ from iostudy_fleet.pooling import (
     new_node_difference,
     pool_fleet,
 )
-from iostudy_fleet.report.matching import (
-    find_repeated_hosts,
-    name_nodes,
-    require_one_study,
-)
+from iostudy_fleet.report.matching import find_repeated_hosts, name_nodes, require_one_study
 from iostudy_fleet.report.text import build_headline, explain_caveats
 from iostudy_fleet.report.values import (
     BaselineSpread,

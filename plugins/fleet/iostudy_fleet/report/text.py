@@ -13,12 +13,7 @@ from iostudy.report.formatting import (
     join_words,
 )
 from iostudy.report.topics.verdicts import Result
-from iostudy_fleet.report.values import (
-    FleetComparison,
-    FleetDifference,
-    NodeReport,
-    OddFinding,
-)
+from iostudy_fleet.report.values import FleetComparison, FleetDifference, NodeReport, OddFinding
 
 _MOST_NAMED = 3
 """More nodes than these are counted."""

@@ -75,8 +75,8 @@ def wrap(layout: ClusterLayout, directory: Path) -> tuple[str, ...]:
     if namespace is None or uid is None or uid == os.geteuid():
         return enter(namespace)
     inside = ("nsenter", f"--target={namespace.holder().pid}", "--net", "--mount", "--")
-    place = ("env", f"--chdir={directory}", f"HOME={layout.temporary}")
-    return (*inside, *_as_user(uid), *place)
+    command = ("env", f"--chdir={directory}", f"HOME={layout.temporary}")
+    return (*inside, *_as_user(uid), *command)
 
 
 def give(folder: Path, layout: ClusterLayout) -> None:

@@ -74,10 +74,10 @@ def read_pending_deletion(layout: ClusterLayout) -> PendingDeletion:
     """
     web = layout.web(NAMENODE)
     pending = jmx.read_bean(web, "NameNode", "FSNamesystemState")["PendingDeletionBlocks"]
-    known = _known_blocks(web)
+    blocks = _known_blocks(web)
     held = {address: _held_blocks(address) for _, address in _datanodes(layout)}
     files = sum(_pending_files(address) for address in held)
-    in_transit = sum(abs(count - known.get(str(address), 0)) for address, count in held.items())
+    in_transit = sum(abs(count - blocks.get(str(address), 0)) for address, count in held.items())
     return PendingDeletion(int(pending), in_transit, files)
 
 

@@ -15,11 +15,7 @@ from iostudy.folders import require_safe_folder
 from iostudy.settings.transaction.transaction import Transaction
 from iostudy_hadoop.existing.mountable import find_directory
 from iostudy_hadoop.hdfs_uri import parse_hdfs_uri
-from iostudy_hadoop.mount.mounted import (
-    HdfsMount,
-    find_program,
-    require_fuse,
-)
+from iostudy_hadoop.mount.mounted import HdfsMount, find_program, require_fuse
 from iostudy_hadoop.mount.options import MountOptions
 
 

@@ -23,11 +23,7 @@ from iostudy.workloads.native.job_files import (
     write_files,
 )
 from iostudy.workloads.native.latency import compact_histogram, latency_figures, latency_readings
-from iostudy.workloads.native.rates import (
-    Direction,
-    mib_per_second,
-    tally,
-)
+from iostudy.workloads.native.rates import Direction, mib_per_second, tally
 from iostudy.workloads.native.steady import (
     BUFFERED_READS,
     BUFFERED_WRITES,

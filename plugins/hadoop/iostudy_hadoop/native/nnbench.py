@@ -17,11 +17,7 @@ from iostudy.workloads.core_errors import translate_core_errors
 from iostudy.workloads.definition import Figure, WorkloadDefinition
 from iostudy.workloads.measurement import Measurement
 from iostudy.workloads.native.latency import compact_histogram, latency_figures, latency_readings
-from iostudy.workloads.native.steady import (
-    NativeMeter,
-    NativeSteadyRun,
-    window_names,
-)
+from iostudy.workloads.native.steady import NativeMeter, NativeSteadyRun, window_names
 from iostudy.workloads.option_types import Count, Options, TextList
 from iostudy.workloads.windows import SteadyRun
 from iostudy.workloads.workload import Place, Workload

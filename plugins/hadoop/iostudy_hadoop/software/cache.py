@@ -59,16 +59,16 @@ def fetch_once(folder: Path, what: str, fetch: Fetch, on_progress: LineHandler) 
 def _damage(folder: Path) -> str | None:
     """Return why the jars are unusable; None if they match their checksums."""
     try:
-        known = json.loads((folder / _MANIFEST).read_bytes())
+        manifest = json.loads((folder / _MANIFEST).read_bytes())
     except FileNotFoundError:
         return "there is none yet"
     except ValueError:
-        known = None
-    if not isinstance(known, dict):
+        manifest = None
+    if not isinstance(manifest, dict):
         return f"{_MANIFEST} was damaged"
     there = _checksums(folder)
-    for name in sorted({*there, *known}):
-        if there.get(name) != known.get(name):
+    for name in sorted({*there, *manifest}):
+        if there.get(name) != manifest.get(name):
             return f"{name} was damaged, removed or added"
     return None
 

@@ -49,8 +49,8 @@ def _definition(key: str) -> HadoopDefinition:
     try:
         definition = catalog.get(PREFIX + key)
     except KeyError:
-        known = [name.removeprefix(PREFIX) for name in catalog.names() if name.startswith(PREFIX)]
-        raise UnknownNameError("property of Hadoop's", key, known) from None
+        names = [name.removeprefix(PREFIX) for name in catalog.names() if name.startswith(PREFIX)]
+        raise UnknownNameError("property of Hadoop's", key, names) from None
     assert isinstance(definition, HadoopDefinition)
     return definition
 

@@ -118,8 +118,8 @@ def _sum(jobs: Sequence[Job], name: str) -> int | None:
 
 def _added(values: Sequence[int | None]) -> int | None:
     """Return the sum; None if a counter is missing, or without counters."""
-    known = [value for value in values if value is not None]
-    return sum(known) if values and len(known) == len(values) else None
+    numbers = [value for value in values if value is not None]
+    return sum(numbers) if values and len(numbers) == len(values) else None
 
 
 def _seconds(milliseconds: int | None) -> float | None:

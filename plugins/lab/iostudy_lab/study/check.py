@@ -83,7 +83,7 @@ def _refuse_simulated_scheduler(collector: ProblemCollector, path: KeyPath, stud
 
 
 def _refuse(factor: Factor, study: Study) -> str:
-    known = (SCHEDULER.name, *QUEUE_SETTINGS, *HOST_SETTINGS)
+    settings = (SCHEDULER.name, *QUEUE_SETTINGS, *HOST_SETTINGS)
     names = [
         workload.name for workload in study.workloads if catalog.get(workload.name).only_simulated
     ]
@@ -93,9 +93,9 @@ def _refuse(factor: Factor, study: Study) -> str:
         return "" if study.target.layout else "a simulated drive is no volume; leave this out"
     if factor.on:
         return "a simulated target is one drive; leave on out"
-    if factor.name in known or is_tunable(factor.name):
+    if factor.name in settings or is_tunable(factor.name):
         return ""
-    return f"a simulation knows the tunables of schedulers and {', '.join(known)}"
+    return f"a simulation knows the tunables of schedulers and {', '.join(settings)}"
 
 
 def _unknown(name: str, options: object) -> Iterator[str]:

@@ -34,8 +34,8 @@ _PARTS = "a process, a FUSE mount, a loop device and a mount"
 
 def _drive_model(name: str) -> str:
     if name not in presets.names() and not name.endswith(".yaml"):
-        known = ", ".join(presets.names())
-        raise ValueError(f"{name!r} is no modelled drive; write a drive file (.yaml) or {known}")
+        names = ", ".join(presets.names())
+        raise ValueError(f"{name!r} is no modelled drive; write a drive file (.yaml) or {names}")
     return name
 
 

@@ -68,8 +68,8 @@ def latin_hypercube(space: SearchSpace, points: int, seed: int) -> list[Point]:
     for parameter, column in zip(space.parameters, cube.T, strict=True):
         having = [index for index, point in enumerate(made) if parameter.is_active(point)]
         places = (column[having].argsort().argsort() + 0.5) / max(1, len(having))
-        for index, place in zip(having, places, strict=True):
-            made[index][parameter.name] = parameter.domain.quantile(float(place))
+        for index, share in zip(having, places, strict=True):
+            made[index][parameter.name] = parameter.domain.quantile(float(share))
     return list(made)
 
 

@@ -91,25 +91,25 @@ def estimate_response(
     """
     ratios, shares = stack_ratios(candidates, rules)
     estimates = estimate_candidates(ratios, shares)
-    known = [
+    valid = [
         index
         for index, candidate in enumerate(candidates)
         if np.isfinite(estimates.value[index]) and not candidate.refused
     ]
-    points = [candidates[index].point for index in known]
+    points = [candidates[index].point for index in valid]
     varied = _varied_parameters(space, points)
-    enough = len(known) >= max(MIN_CANDIDATES, MIN_CANDIDATES_PER_PARAMETER * len(varied)) and bool(
+    enough = len(valid) >= max(MIN_CANDIDATES, MIN_CANDIDATES_PER_PARAMETER * len(varied)) and bool(
         estimates.freedom.all()
     )
     if not varied or not enough:
         return None
-    y, covariance = estimates.value[known], estimates.covariance[np.ix_(known, known)]
+    y, covariance = estimates.value[valid], estimates.covariance[np.ix_(valid, valid)]
     over = latin_hypercube(space, INTEGRATION_POINTS, seed)
     drawn = surrogate.draw_posterior(_parts(varied, over, points), y, covariance, seed)
     curves = _curves(varied, drawn)
     heterogeneous = _is_heterogeneous(y, covariance, float(estimates.freedom.min()))
     return ResponseModel(
-        len(known), curves, _importance(varied, over, drawn) if heterogeneous else ()
+        len(valid), curves, _importance(varied, over, drawn) if heterogeneous else ()
     )
 
 

@@ -65,10 +65,10 @@ class Range:
 
     def spread(self, most: int) -> tuple[str, ...]:
         """Return at most so many values, evenly spaced, with the lowest and the highest."""
-        places = [place / (most - 1) for place in range(most)]
+        places = [step / (most - 1) for step in range(most)]
         low, high = self._scaled(self.first), self._scaled(self.last)
         scaled = [low + place * (high - low) for place in places]
-        return tuple(dict.fromkeys(self.text(self._nearest(place)) for place in scaled))
+        return tuple(dict.fromkeys(self.text(self._nearest(share)) for share in scaled))
 
     def quantile(self, share: float) -> str:
         """Return the quantile ``share`` (0 to 1) of the range, on its scale."""

@@ -239,10 +239,10 @@ def _parse(value: Any, validate: ValidatorFunctionWrapHandler) -> ScreeningDesig
     """The kind alone, or a section whose other keys are those of the kind."""
     section = value if isinstance(value, Mapping) else {"kind": value}
     design: ScreeningDesign = validate(section)
-    known = ("kind", *_OPTIONS[design.kind])
+    keys = ("kind", *_OPTIONS[design.kind])
     for key in section:
-        if key not in known:
-            raise UnknownNameError(f"key of {design.kind}", key, known)
+        if key not in keys:
+            raise UnknownNameError(f"key of {design.kind}", key, keys)
     return design
 
 

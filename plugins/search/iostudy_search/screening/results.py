@@ -11,12 +11,7 @@ from numpy.typing import NDArray
 
 from iostudy.analysis.rule import Rule
 from iostudy.ledger.rows import MeasuredRow
-from iostudy.results.comparisons import (
-    FIRST_LEVELS,
-    ComparisonResult,
-    decision_rule,
-    log_figures,
-)
+from iostudy.results.comparisons import FIRST_LEVELS, ComparisonResult, decision_rule, log_figures
 from iostudy.results.power import PowerBasis
 from iostudy.study.model import Study, WorkloadRequest
 from iostudy.study.names import short_names

@@ -233,7 +233,10 @@ def find_place(definition: WorkloadDefinition, target: str, section: str) -> Ben
         raise usage_error(
             f"{definition.name} on {target}", "it works on files of this host", remedy
         )
-    far = _parse_hdfs(target)
+    try:
+        far = parse_target(target)
+    except ValueError as error:
+        raise usage_error("a directory, or hdfs://HOST:PORT/FOLDER", target, str(error)) from error
     return BenchPlace(far, Path(tempfile.gettempdir()), _request_service(definition, far, spec))
 
 
@@ -252,10 +255,3 @@ def _parse_section(text: str, service: str) -> ServiceSpec:
     collector.finish()
     spec: ServiceSpec = getattr(parsed, service)
     return spec
-
-
-def _parse_hdfs(text: str) -> Target:
-    try:
-        return parse_target(text)
-    except ValueError as error:
-        raise usage_error("a directory, or hdfs://HOST:PORT/FOLDER", text, str(error)) from error

@@ -61,8 +61,8 @@ def print_screen(
             lines += _wrap(f"{operation} latency, us: {shown}")
     for device in result.devices[:1]:
         telemetry = result.telemetry.summary.devices.get(device, {})
-        known = [text.format(telemetry[name]) for name, text in _METERS if name in telemetry]
-        lines += _wrap(f"{device}: {', '.join(known)}")
+        texts = [text.format(telemetry[name]) for name, text in _METERS if name in telemetry]
+        lines += _wrap(f"{device}: {', '.join(texts)}")
     for sentence in limited.sentences:
         lines += _wrap(f"{sentence}.")
     for line in lines[:_MOST_LINES]:
@@ -121,22 +121,24 @@ def _format_value(value: float, unit: str) -> tuple[str, str]:
 
 
 def _print_latencies(latencies: Mapping[str, Histogram]) -> None:
-    known = {operation: histogram for operation, histogram in latencies.items() if histogram}
-    if not known:
+    measured = {operation: histogram for operation, histogram in latencies.items() if histogram}
+    if not measured:
         return
-    percentiles = {operation: percentiles_us(histogram) for operation, histogram in known.items()}
+    percentiles = {
+        operation: percentiles_us(histogram) for operation, histogram in measured.items()
+    }
     heads = ("latency, us", *next(iter(percentiles.values())), "measured")
     rows = [
         (
             operation,
             *map(format_significant, values.values()),
-            str(sum(count for _, count in known[operation])),
+            str(sum(count for _, count in measured[operation])),
         )
         for operation, values in percentiles.items()
     ]
     print_line()
     print_table(heads, rows)
-    for operation, histogram in known.items():
+    for operation, histogram in measured.items():
         print_line()
         print_table((f"{operation}, up to us", "share, %", ""), list(format_bars(histogram)))
 
@@ -172,20 +174,20 @@ DeviceRequests = tuple[str, str, Requests]
 
 def print_block_requests(measured: BlockRequests) -> None:
     """A row for each device and operation, then their histograms."""
-    known = list(_iterate_requests(measured))
-    if not known:
+    rows = list(_iterate_requests(measured))
+    if not rows:
         return
-    heads = ("requests of", "operation", "mean", *percentiles_us(known[0][2].latencies_us), "us")
+    heads = ("requests of", "operation", "mean", *percentiles_us(rows[0][2].latencies_us), "us")
     print_line()
-    print_table(heads, [_latency_row(*entry) for entry in known])
+    print_table(heads, [_latency_row(*entry) for entry in rows])
     print_line()
     heads = ("requests of", "operation", "count", "mean", "smallest", "largest", "KiB")
-    print_table(heads, [_size_row(*entry) for entry in known])
-    for device, operation, requests in known:
+    print_table(heads, [_size_row(*entry) for entry in rows])
+    for device, operation, requests in rows:
         print_line()
         heads = (f"{operation} of {device}, up to us", "share, %", "")
         print_table(heads, list(format_bars(requests.latencies_us)))
-    for device, operation, requests in known:
+    for device, operation, requests in rows:
         if requests.moved_bytes:
             print_line()
             heads = (f"{operation} of {device}, up to KiB", "share, %", "")

@@ -87,12 +87,7 @@ def _grade_foreign_io(
             Evidence("kB", busiest, foreign_kb, "kB", says),
             build_evidence(figures, "%util", busiest, "%", "the device busy {} % of the time"),
         ),
-        explains=(
-            Bottleneck.DEVICE,
-            Bottleneck.WRITEBACK,
-            Bottleneck.LOG,
-            Bottleneck.CONCURRENCY,
-        ),
+        explains=(Bottleneck.DEVICE, Bottleneck.WRITEBACK, Bottleneck.LOG, Bottleneck.CONCURRENCY),
     )
 
 

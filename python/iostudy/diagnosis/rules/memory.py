@@ -164,14 +164,14 @@ def find_first_touch(summary: TelemetrySummary, context: DiagnosisContext) -> It
     grades = COST.grade(cost), HELD.grade(held)
     if not all(grades):
         return
-    known = Confidence.HIGH if context.free_page_reporting else Confidence.MEDIUM
+    confidence = Confidence.HIGH if context.free_page_reporting else Confidence.MEDIUM
     figures = f"{format_number(cost)} ms of system time per MiB of page cache from free memory"
     growth = f"{format_number(mib_per_second)} MiB/s of it"
     yield Finding(
         Bottleneck.FIRST_TOUCH,
         "",
         held,
-        lowest_confidence(known, *(grade for grade in grades if grade)),
+        lowest_confidence(confidence, *(grade for grade in grades if grade)),
         (
             Evidence("cache_growth_ms/MiB", "", cost, "ms/MiB", figures),
             Evidence("cache_growth_kB/s", "", mib_per_second, "MiB/s", growth),

@@ -61,12 +61,12 @@ def _find_slow(
     comparable: bool = False,
 ) -> dict[str, Finding]:
     """Find the slow ones; with ``comparable`` peers must have comparable I/O."""
-    known = {name: summary.devices[name] for name in _replace_by_disks(members, summary, context)}
+    disks = {name: summary.devices[name] for name in _replace_by_disks(members, summary, context)}
     return {
         name: finding
-        for name, figures in known.items()
+        for name, figures in disks.items()
         for finding in _compare_with_peers(
-            name, figures, dict(_select_peers(name, known, context, comparable=comparable))
+            name, figures, dict(_select_peers(name, disks, context, comparable=comparable))
         )
     }
 
@@ -129,11 +129,7 @@ def _compare_with_peers(
         evidence = (
             Evidence("await", name, wait, "ms", waits),
             build_evidence(
-                figures,
-                "%util",
-                name,
-                "%",
-                f"busy {{}} % of the time, peers {format_busy(idle)} %",
+                figures, "%util", name, "%", f"busy {{}} % of the time, peers {format_busy(idle)} %"
             ),
         )
         yield Finding(

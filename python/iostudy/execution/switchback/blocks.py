@@ -175,8 +175,8 @@ class Blocks:
             return frozenset()
         label = self.request.label
         looked = max((look for look in self._looks if look <= self._index), default=0)
-        known = [row for row in self.rows if row.workload != label or row.block <= looked]
-        return undecided_configurations(self.study, label, self.analysis.compare(known))
+        earlier = [row for row in self.rows if row.workload != label or row.block <= looked]
+        return undecided_configurations(self.study, label, self.analysis.compare(earlier))
 
     def measure(self, run: SwitchedRun, plan: WindowPlan) -> Iterator[list[WindowRow]]:
         """Yield the windows of every block, as soon as they are complete.
@@ -244,9 +244,9 @@ class Blocks:
         index, windows = self._index + 1, list[WindowRow]()
         run.begin_check()
         for number in range(1, plan.pairs + 1):
-            place = index, number
-            order = draw_order(self.study, self.request, self.seed, place, undecided)
-            length = draw_length(self.request, self.seed, place, JITTER)
+            key = index, number
+            order = draw_order(self.study, self.request, self.seed, key, undecided)
+            length = draw_length(self.request, self.seed, key, JITTER)
             self._block = Block(index, self.request.label, order)
             halves = measure_pair(run, order, self._before, plan, length)
             self._before = order[0]

@@ -88,14 +88,10 @@ def may_match(rule: str, device: DeviceFacts) -> bool:
     texts |= {f"ATTR{{queue/{name}}}": text for name, text in device.queue.items()}
     conditions = ((m["key"], m["operator"], m["pattern"]) for m in _MATCH.finditer(rule))
     return all(
-        _matches_pattern(texts[key], pattern) == (operator == "==")
+        any(fnmatchcase(texts[key], p) for p in pattern.split("|")) == (operator == "==")
         for key, operator, pattern in conditions
         if key in texts
     )
-
-
-def _matches_pattern(text: str, pattern: str) -> bool:
-    return any(fnmatchcase(text, part) for part in pattern.split("|"))
 
 
 def _setting(path: str) -> str:

@@ -9,13 +9,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from iostudy.host import device_kinds, devices, mounts, stack, volumes
-from iostudy.host.advice.facts import (
-    DeviceFacts,
-    Facts,
-    FilesystemSpace,
-    HostFacts,
-    is_storage,
-)
+from iostudy.host.advice.facts import DeviceFacts, Facts, FilesystemSpace, HostFacts, is_storage
 from iostudy.host.configuration.assignment import Stage
 from iostudy.host.configuration.writers import read_writers
 from iostudy.host.device_kinds import DeviceKind

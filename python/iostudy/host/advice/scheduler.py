@@ -60,8 +60,9 @@ def _nvme(facts: Facts) -> Iterator[Observation]:
 def _multipath(facts: Facts) -> Iterator[Observation]:
     for disk, scheduler in _scheduled(facts):
         for multipath in _paths(facts, disk):
-            if scheduler.current not in _NONE and _schedules(multipath):
-                above = f"{multipath.name} offers {_offered(multipath)}"
+            upper = multipath.scheduler
+            if scheduler.current not in _NONE and upper is not None and upper.schedules:
+                above = f"{multipath.name} offers {' '.join(upper.available)}"
                 yield from _instead(disk, scheduler, _NONE, above)
 
 
@@ -112,14 +113,6 @@ def _paths(facts: Facts, disk: DeviceFacts) -> tuple[DeviceFacts, ...]:
     """Return the multipath devices above the disk."""
     upper = (node for node in facts.topology.above(disk.name) if node.kind is DeviceKind.MULTIPATH)
     return tuple(facts.device(node.name) for node in upper)
-
-
-def _schedules(device: DeviceFacts) -> bool:
-    return device.scheduler is not None and device.scheduler.schedules
-
-
-def _offered(device: DeviceFacts) -> str:
-    return " ".join(device.scheduler.available) if device.scheduler else "none"
 
 
 _rule = partial(AdviceRule, setting=_SETTING)

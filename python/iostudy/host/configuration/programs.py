@@ -35,9 +35,9 @@ def script_writes(reader: Reader, file: Path, text: str, stage: Stage) -> Iterat
     """Yield what a script writes, at its own lines."""
     for write in find_shell_writes(text):
         number = text.count("\n", 0, write.offset)
-        place = host_path(file, reader.root)
+        path = host_path(file, reader.root)
         line = text.split("\n")[number].strip()
-        assignment = Assignment(place, number + 1, number + 1, "", "", line, stage=stage)
+        assignment = Assignment(path, number + 1, number + 1, "", "", line, stage=stage)
         yield _with_write(assignment, write, reader.root)
 
 

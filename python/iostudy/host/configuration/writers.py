@@ -312,7 +312,8 @@ def read_sysctl(reader: Reader) -> Iterator[Assignment]:
     last = reader.root / "etc/sysctl.conf"
     linked = effective_files(reader.root, "sysctl.d", ".conf")
     is_read = os.path.realpath(last) in map(os.path.realpath, linked)
-    for file in _each_once([*linked, last]):
+    # Debian links 99-sysctl.conf to sysctl.conf; it is one file.
+    for file in {os.path.realpath(file): file for file in (*linked, last)}.values():
         unread = _NOT_LINKED if file == last and not is_read else ""
         for line, key, value in parse_sysctl(reader.text(file) or ""):
             yield Assignment(
@@ -322,11 +323,6 @@ def read_sysctl(reader: Reader) -> Iterator[Assignment]:
                 cancels=value is None,
                 ineffective=unread or (MARKED if line.text[0] == BYTE_ORDER_MARK else ""),
             )
-
-
-def _each_once(files: list[Path]) -> list[Path]:
-    """Debian links 99-sysctl.conf to sysctl.conf; it is one file."""
-    return list({os.path.realpath(file): file for file in files}.values())
 
 
 def read_writers(reader: Reader) -> tuple[Assignment, ...]:

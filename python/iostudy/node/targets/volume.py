@@ -35,8 +35,8 @@ class VolumeDriver(TargetDriver[VolumeTarget]):
         disks = self._prepare_members(folder, _NO_PERMISSION)
         require_tools(self.target.filesystem)
         members = min(disk.size_bytes for disk in disks)
-        known = study.known().configurations()
-        layouts = {self.target.layout.with_settings(c.settings) for c in known}
+        configurations = study.known().configurations()
+        layouts = {self.target.layout.with_settings(c.settings) for c in configurations}
         for layout in layouts:
             require_support(layout)
         space = min(layout.capacity_bytes(len(disks), members) for layout in layouts)

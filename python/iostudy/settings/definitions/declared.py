@@ -132,5 +132,5 @@ def _bytes(text: str) -> int | None:
 
 def fill(text: str, replaced: Iterable[tuple[str, str]]) -> str:
     """Put values in the place of ``{name}``; other braces stay, as awk and the shell need them."""
-    known = dict(replaced)
-    return re.sub(r"\{(\w*)\}", lambda match: known.get(match[1], match[0]), text)
+    values = dict(replaced)
+    return re.sub(r"\{(\w*)\}", lambda match: values.get(match[1], match[0]), text)

@@ -7,12 +7,7 @@ import re
 from dataclasses import dataclass
 from enum import StrEnum
 
-from iostudy.settings.definition import (
-    Reach,
-    SettingCondition,
-    SettingDefinition,
-    Switching,
-)
+from iostudy.settings.definition import Reach, SettingCondition, SettingDefinition, Switching
 from iostudy.settings.values import Choice, Integer, TextLine
 
 _SYSFS_BLOCK = "Documentation/ABI/stable/sysfs-block"
@@ -257,11 +252,11 @@ def define_attribute(name: str) -> QueueSettingDefinition:
     KeyError also for a name that resembles a described one, which is more likely meant.
     """
     match = _ATTRIBUTE.fullmatch(name)
-    known = [definition.attribute for definition in DEFINITIONS]
+    attributes = [definition.attribute for definition in DEFINITIONS]
     if match is None or (match[1] and match[1] not in SCHEDULER.choices):
         raise KeyError(name)
     scheduler, attribute = match.groups()
-    is_similar = difflib.get_close_matches(attribute, known, n=1, cutoff=_SIMILAR)
+    is_similar = difflib.get_close_matches(attribute, attributes, n=1, cutoff=_SIMILAR)
     if attribute not in OTHERS and is_similar:
         raise KeyError(name)
     return QueueSettingDefinition(

@@ -10,12 +10,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from iostudy.settings.definition import SettingCondition, Switching
-from iostudy.settings.definitions.queue import (
-    CFQ_2_6_32,
-    SCHEDULER,
-    Layer,
-    QueueSettingDefinition,
-)
+from iostudy.settings.definitions.queue import CFQ_2_6_32, SCHEDULER, Layer, QueueSettingDefinition
 from iostudy.settings.values import Choice, Integer, Values
 
 _INT_MAX = (1 << 31) - 1

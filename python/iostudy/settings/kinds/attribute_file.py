@@ -128,8 +128,8 @@ def _bind(
     definition: AttributeDefinition, where: Location, file: str, *, several: bool
 ) -> AttributeFileSetting:
     runner = Runner.of(definition)
-    known = definition if definition.resets else catalog.find_attribute(f"/{file}")
-    resets = known.resets if known else ()
+    related = definition if definition.resets else catalog.find_attribute(f"/{file}")
+    resets = related.resets if related else ()
     normalise = runner.resolve(definition.normalise, definition.name)
     owner = AttributeFiles(
         where.name,

@@ -25,12 +25,7 @@ from iostudy.settings import attributes, commands
 from iostudy.settings.attributes import AttributeChange, Attributes
 from iostudy.settings.change import WHOLE_HOST, ConflictPolicy, Record, RestoredValue
 from iostudy.settings.commands import CommandError
-from iostudy.settings.definitions.declared import (
-    DeclaredDefinition,
-    Place,
-    fill,
-    is_same,
-)
+from iostudy.settings.definitions.declared import DeclaredDefinition, Place, fill, is_same
 from iostudy.settings.identity import DeviceIdentity
 from iostudy.settings.kinds.bdi import mount_of
 from iostudy.settings.kinds.queue import request_queues
@@ -70,8 +65,8 @@ def locate(place: Place, path: str) -> tuple[Location, ...]:
 
 
 def _at_device(device: BlockDevice) -> Location:
-    known = {"name": device.name, "path": str(device.path), "number": device.number}
-    return Location(device.name, tuple(known.items()), DeviceIdentity.from_device(device))
+    values = {"name": device.name, "path": str(device.path), "number": device.number}
+    return Location(device.name, tuple(values.items()), DeviceIdentity.from_device(device))
 
 
 @dataclass(frozen=True)
@@ -170,13 +165,13 @@ class DeclaredOwner:
         """Rebuild from ``record``; the values of JSON become those of the fields."""
         device = record["device"]
         form = record["form"]
-        known = {
+        values = {
             **{key: _as_tuple(value) for key, value in record.items()},
             "runner": Runner(**record["runner"]),
             "form": ValueForm(_as_tuple(form["equals"]), _as_tuple(form["normalise"])),
             "device": None if device is None else DeviceIdentity.from_record(device),
         }
-        return cls(**known)
+        return cls(**values)
 
     def record(self) -> Record:
         """Return plain JSON values."""

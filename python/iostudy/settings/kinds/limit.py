@@ -20,12 +20,7 @@ from iostudy.errors import SettingError
 from iostudy.host.files import ROOT, read_attribute
 from iostudy.settings.attributes import AttributeChange, SideEffects
 from iostudy.settings.change import Record, SettingKind
-from iostudy.settings.definitions.limit import (
-    DEFINITIONS,
-    UNLIMITED,
-    Bound,
-    LimitSettingDefinition,
-)
+from iostudy.settings.definitions.limit import DEFINITIONS, UNLIMITED, Bound, LimitSettingDefinition
 from iostudy.settings.identity import ProcessIdentity
 
 # getrlimit(2) of Linux; the number that Python has no name for is the same on every architecture.

@@ -37,11 +37,7 @@ from iostudy.settings.mounting import calls as mount_calls
 
 _OTHER_BOOT = "the host has been rebooted"
 _UNMOUNTED = "it has been unmounted"
-_OFFERED = {
-    ATIME: ATIMES,
-    NODIRATIME: ("on", "off"),
-    "lazytime": ("on", "off"),
-}
+_OFFERED = {ATIME: ATIMES, NODIRATIME: ("on", "off"), "lazytime": ("on", "off")}
 """The choices that every file system has; only the file system knows its other options."""
 
 

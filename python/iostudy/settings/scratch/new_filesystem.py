@@ -250,14 +250,6 @@ def shown_options(mount: Mount) -> tuple[str, ...]:
     return tuple(dict.fromkeys((*mount.options, *mount.super_options)))
 
 
-def _block_size(mount: Mount) -> str:
-    return str(os.statvfs(mount.point).f_frsize)
-
-
-def _journal(mount: Mount) -> str:
-    return "on" if _superblock(mount).has_journal else "off"
-
-
 def _reserved(mount: Mount) -> str:
     superblock = _superblock(mount)
     return str(round(100 * superblock.reserved_blocks / superblock.blocks))
@@ -280,10 +272,6 @@ def _stripes(unit: int, width: int, each_bytes: int) -> str:
     return f"{unit * each_bytes // KIB} {width // unit}" if unit else NO_STRIPES
 
 
-def _options(mount: Mount) -> str:
-    return ",".join(shown_options(mount))
-
-
 def _superblock(mount: Mount) -> ExtSuperblock:
     device = devices.read_device_by_number(mount.device)
     if device is None:
@@ -295,9 +283,9 @@ def _superblock(mount: Mount) -> ExtSuperblock:
 
 _READ: dict[str, Callable[[Mount], str]] = {
     definitions.FILESYSTEM_TYPE.name: lambda mount: mount.filesystem,
-    definitions.BLOCK_SIZE.name: _block_size,
-    definitions.JOURNAL.name: _journal,
+    definitions.BLOCK_SIZE.name: lambda mount: str(os.statvfs(mount.point).f_frsize),
+    definitions.JOURNAL.name: lambda mount: "on" if _superblock(mount).has_journal else "off",
     definitions.RESERVED.name: _reserved,
     definitions.STRIPE_WIDTH.name: _stripe_width,
-    definitions.OPTIONS.name: _options,
+    definitions.OPTIONS.name: lambda mount: ",".join(shown_options(mount)),
 }

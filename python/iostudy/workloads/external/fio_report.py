@@ -220,8 +220,8 @@ def _percentiles(entries: Entries) -> dict[str, float]:
     if len(measured) != 1:
         return {}
     # A sync has one latency, and no time between submission and completion.
-    known = measured[0].get("clat_ns", measured[0]["lat_ns"]).get("percentile", {})
-    by_share = {f"{float(share):g}": value / _NS_PER_US for share, value in known.items()}
+    percentiles = measured[0].get("clat_ns", measured[0]["lat_ns"]).get("percentile", {})
+    by_share = {f"{float(share):g}": value / _NS_PER_US for share, value in percentiles.items()}
     return {f"p{p:g}": by_share[f"{p:g}"] for p in PERCENTILES if f"{p:g}" in by_share}
 
 

@@ -179,7 +179,8 @@ def _end_all() -> int:
     """
     first = 0
     with contextlib.suppress(ChildProcessError):
-        _require_child()
+        # Without a child this is an error; to read /proc takes longer.
+        os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
         first = len(_running_children())
         while True:
             for pid in _running_children():
@@ -187,11 +188,6 @@ def _end_all() -> int:
                     os.kill(pid, signal.SIGKILL)
             os.waitpid(-1, 0)
     return first
-
-
-def _require_child() -> None:
-    """ChildProcessError without one; reading /proc takes longer."""
-    os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
 
 
 def _running_children() -> list[int]:

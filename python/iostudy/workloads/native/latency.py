@@ -29,10 +29,10 @@ def latency_figures(of: str, prefix: str = "latency") -> tuple[Figure, ...]:
 
     ``of`` names the operations.
     """
-    known = {f"p{p:g}": words for p, words in PERCENTILES.items()} | {"max": "longest"}
+    quantiles = {f"p{p:g}": words for p, words in PERCENTILES.items()} | {"max": "longest"}
     return tuple(
         Figure(f"{prefix}_{name}", "us", f"{words} latency of {of}", False)
-        for name, words in known.items()
+        for name, words in quantiles.items()
     )
 
 
@@ -95,6 +95,6 @@ def percentiles_us(histogram: Histogram, longest_us: float = math.inf) -> dict[s
 
     None is beyond the longest latency, where that is known.
     """
-    known = {f"p{p:g}": percentile_us(histogram, p) for p in PERCENTILES}
-    within = known | {"max": histogram[-1][0]}
+    quantiles = {f"p{p:g}": percentile_us(histogram, p) for p in PERCENTILES}
+    within = quantiles | {"max": histogram[-1][0]}
     return {name: min(value, longest_us) for name, value in within.items()}

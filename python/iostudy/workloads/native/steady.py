@@ -54,10 +54,6 @@ def refuse_option(option: str, _: str) -> None:
     raise ValueError(f"{option} cannot change while the workload runs")
 
 
-def _nothing() -> None:
-    return
-
-
 @dataclass(frozen=True)
 class NativeSteadyRun:
     """A native job that repeats itself until its tick returns False.
@@ -70,7 +66,7 @@ class NativeSteadyRun:
     repeat: Callable[[WindowLog, Tick], object]
     place: Place
     doing: str
-    verify: Callable[[], None] = _nothing
+    verify: Callable[[], None] = lambda: None
     set_option: Callable[[str, str], None] = refuse_option
 
     def run(self) -> None:
@@ -97,9 +93,9 @@ def _set_slow_down(job: FileJob, option: str, value: str) -> None:
 
 def window_percentiles(latencies: Latencies, prefix: str = "latency") -> dict[str, float]:
     """Percentiles in microseconds of a window that has enough operations for them."""
-    known = [p for p in PERCENTILES if latencies.count >= required_operations(p)]
-    values = latencies.percentiles_us(known)
-    return {f"{prefix}_p{p:g}": value for p, value in zip(known, values, strict=True)}
+    percentiles = [p for p in PERCENTILES if latencies.count >= required_operations(p)]
+    values = latencies.percentiles_us(percentiles)
+    return {f"{prefix}_p{p:g}": value for p, value in zip(percentiles, values, strict=True)}
 
 
 BUFFERED_READS = (
@@ -115,5 +111,5 @@ BUFFERED_WRITES = (
 
 def window_names(figures: Iterable[Figure], *rates: str) -> tuple[str, ...]:
     """The names of those figures that end like one of ``rates`` or are percentiles, in order."""
-    known = (*rates, *(f"_p{percentile:g}" for percentile in PERCENTILES))
-    return tuple(figure.name for figure in figures if figure.name.endswith(known))
+    endings = (*rates, *(f"_p{percentile:g}" for percentile in PERCENTILES))
+    return tuple(figure.name for figure in figures if figure.name.endswith(endings))

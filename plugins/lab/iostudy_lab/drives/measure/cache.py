@@ -62,14 +62,14 @@ def measure_cache(session: Session, layout: DiskLayout, period_ns: float) -> Rea
         (skew.cylinder_start(), layout.zone_of(skew.cylinder_start()))
         for skew in layout.skews[:_PROBES]
     ]
-    starts = [prober.read_ahead(place, zone) for place, zone in places]
-    middles = [prober.read_ahead(place + zone.track_blocks // 2, zone) for place, zone in places]
+    starts = [prober.read_ahead(block, zone) for block, zone in places]
+    middles = [prober.read_ahead(block + zone.track_blocks // 2, zone) for block, zone in places]
     responses = session.interleave("read-ahead", [*starts, *middles])
     from_start, from_middle = responses[: len(starts)], responses[len(starts) :]
     track = [zone.track_blocks for _, zone in places]
     ahead = round(statistics.median(from_start))
     held = session.interleave(
-        "segments", [prober.segment(place, zone, ahead) for place, zone in places]
+        "segments", [prober.segment(block, zone, ahead) for block, zone in places]
     )
     usual = sorted(held, key=lambda zone: zone[0].end - zone[0].first)[len(held) // 2]
     return ReadCache(

@@ -121,18 +121,18 @@ def measure_layout(session: Session, angles: Angles) -> DiskLayout | None:
     distance = session.prober.blocks / _REGIONS
     places = [(index + 0.5) * distance for index in range(_REGIONS)]
     ends = [distance * _END, session.prober.blocks - distance * _END]
-    probes = [find_track(angles, place, distance * _ROOM) for place in [ends[0], *places, ends[1]]]
+    probes = [find_track(angles, block, distance * _ROOM) for block in [ends[0], *places, ends[1]]]
     tracks = session.interleave("tracks", probes)
     measured = [track for track in tracks if track is not None]
     if len(measured) < _REGIONS // 2:
         return None
-    known = _without_errors(measured)
-    step = -(-len(known) // _SKEW_REGIONS)
-    runs = [_find_skews(angles, track) for track in known[::step]]
+    intact = _without_errors(measured)
+    step = -(-len(intact) // _SKEW_REGIONS)
+    runs = [_find_skews(angles, track) for track in intact[::step]]
     skews = _with_cylinders(session.interleave("skews", runs), angles.period_ns)
-    changes = [pair for pair in pairwise(known) if _differ(*pair)]
+    changes = [pair for pair in pairwise(intact) if _differ(*pair)]
     more = session.interleave("zones", [_find_change(angles, *pair) for pair in changes])
-    starts = [*known, *(skew for group in more for skew in group)]
+    starts = [*intact, *(skew for group in more for skew in group)]
     starts = _without_errors(sorted(starts, key=lambda skew: skew.start))
     surfaces = _count_surfaces(skews)
     # Skews across the end of a zone, or across spare sectors, show another pattern or none.

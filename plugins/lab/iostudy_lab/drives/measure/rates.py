@@ -34,11 +34,11 @@ def measure_rates(session: Session) -> tuple[RatePoint, ...]:
     points = []
     for index in range(_POSITIONS):
         session.begin("rates", index / _POSITIONS)
-        place = session.align((blocks - _REPEATS * length) * index / (_POSITIONS - 1))
+        start = session.align((blocks - _REPEATS * length) * index / (_POSITIONS - 1))
         rates = sorted(
-            _rate(session, place + repeat * length, length, size) for repeat in range(_REPEATS)
+            _rate(session, start + repeat * length, length, size) for repeat in range(_REPEATS)
         )
-        points.append(RatePoint(place, statistics.median(rates), rates[0], rates[-1]))
+        points.append(RatePoint(start, statistics.median(rates), rates[0], rates[-1]))
     return tuple(points)
 
 

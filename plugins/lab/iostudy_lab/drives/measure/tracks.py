@@ -157,10 +157,10 @@ def _find_track(angles: Angles, block: float) -> Probe[Track | None]:
 def read_skews(angles: Angles, track: Track, tracks: int) -> Probe[list[float]]:
     """Skews between the track and those after it, as times."""
     times: list[float] = []
-    place = track.start + track.blocks // 4
-    before = yield from angles.read(place)
+    middle = track.start + track.blocks // 4
+    before = yield from angles.read(middle)
     for number in range(1, tracks + 1):
-        angle = yield from angles.read(place + number * track.blocks)
+        angle = yield from angles.read(middle + number * track.blocks)
         times.append((angle - before) % angles.period_ns)
         before = angle
     return times

@@ -76,7 +76,7 @@ def require(layout: VolumeLayout) -> None:
         raise TargetError(
             f"a kernel with {', '.join(missing)}, for {layout.describe()}",
             found="it has no such module",
-            where=f"the kernel {_release()}",
+            where=f"the kernel {(ROOT / 'proc/sys/kernel/osrelease').read_text().strip()}",
             remedy="boot a kernel that has it, or choose a target without a volume",
         )
 
@@ -90,7 +90,3 @@ def _is_available(name: str) -> bool:
     except CommandError:
         return False
     return True
-
-
-def _release() -> str:
-    return (ROOT / "proc/sys/kernel/osrelease").read_text().strip()
