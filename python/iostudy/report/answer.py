@@ -69,7 +69,7 @@ def build_answer(report: Report, folder: Path | None) -> Answer:
     tables = list_verdicts(report.workloads)
     # Trials take time around the workload, too.
     trials = sum(sum(filter(None, trial.phases.values())) for trial in report.trials)
-    windows = sum(run.seconds for own in report.switchback for run in own.runs)
+    windows = sum(run.seconds for switchback in report.switchback for run in switchback.runs)
     compared = [result for table in tables for result in table.results[1:]]
 
     def name_as_given(step: Step) -> Step:
@@ -85,7 +85,7 @@ def build_answer(report: Report, folder: Path | None) -> Answer:
         sentence=report.headline,
         noun=report.noun,
         state=report.state,
-        is_decided=bool(compared) and not any(each.is_open for each in compared),
+        is_decided=bool(compared) and not any(result.is_open for result in compared),
         seconds=trials + windows,
         margin=report.method.margin,
         tables=tables,
@@ -99,7 +99,7 @@ def _reasons(report: Report, compared: list[Result]) -> Iterator[str]:
     """Yield why comparisons have no verdict, from the strongest evidence to the weakest."""
     for lost in report.given_up:
         yield f"{lost.workload} was given up in block {lost.block}: {lost.explanation}"
-    if not any(each.is_open for each in compared):
+    if not any(result.is_open for result in compared):
         return
     waiting, causes = list_open_workloads(report.workloads), []
     for own in report.noise_causes:

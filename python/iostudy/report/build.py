@@ -202,8 +202,8 @@ def _verdict_headline(
     workloads: Sequence[WorkloadReport],
 ) -> str:
     for topic in report.topics:
-        if found := topic.find_headline():
-            return found
+        if headline := topic.find_headline():
+            return headline
     if failed := describe_failed_side(compared):
         return f"{failed[0].upper()}{failed[1:]}: there is no figure to compare."
     why = next_steps.explain_all_workloads(workloads, report.limits)

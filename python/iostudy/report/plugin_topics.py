@@ -68,5 +68,5 @@ class Topic:
 @cache
 def list_topics() -> Mapping[str, Topic]:
     """Return the topics of plugins by their fields in report.json."""
-    found = (plugin.topics.items() for plugin in registered())
-    return {name: plugins.load(ref) for topics in found for name, ref in topics}
+    topics_of_plugins = (plugin.topics.items() for plugin in registered())
+    return {name: plugins.load(ref) for topics in topics_of_plugins for name, ref in topics}

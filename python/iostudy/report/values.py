@@ -153,8 +153,8 @@ class Report(Value):
     @property
     def topics(self) -> tuple[TopicValue, ...]:
         """What topics of plugins have on the study."""
-        found = (getattr(self, name) for name in list_topics() if name in type(self).model_fields)
-        return tuple(value for value in found if value is not None)
+        values = (getattr(self, name) for name in list_topics() if name in type(self).model_fields)
+        return tuple(value for value in values if value is not None)
 
 
 @cache

@@ -100,12 +100,12 @@ def describe_failed_side(results: Iterable[ComparisonResult]) -> str:
     """Return what leaves no workload a figure to compare, as ``every run of b on time failed``."""
     sides = []
     begun = [result for result in exclude_guards(results) if result.comparison.blocks]
-    for workload in dict.fromkeys(own.workload for own in begun):
-        own = [result for result in begun if result.workload == workload]
-        failed = {result.configuration: None for result in own if math.isnan(result.mean)}
-        if all(math.isnan(result.baseline_mean) for result in own):
-            failed = {own[0].baseline: None}
-        elif len(failed) < len(own):
+    for workload in dict.fromkeys(result.workload for result in begun):
+        compared = [result for result in begun if result.workload == workload]
+        failed = {result.configuration: None for result in compared if math.isnan(result.mean)}
+        if all(math.isnan(result.baseline_mean) for result in compared):
+            failed = {compared[0].baseline: None}
+        elif len(failed) < len(compared):
             return ""
         sides.append(f"every run of {' and '.join(failed)} on {workload} failed")
     return "; ".join(sides)
@@ -194,8 +194,8 @@ def compare_configurations(
 ) -> tuple[ComparisonResult, ...]:
     """Return every result of a study over the finished blocks, as its mode compares."""
     compare = plugins.load(find_mode(study).comparisons)
-    found: tuple[ComparisonResult, ...] = compare(study, rows)
-    return found
+    results: tuple[ComparisonResult, ...] = compare(study, rows)
+    return results
 
 
 def compare_with_baseline(
@@ -297,8 +297,8 @@ def pair_runs(
 ) -> PairedRuns:
     """Pair the runs of the baseline and of another configuration in their common blocks."""
     base = runs.get((workload.label, study.baseline.label), {})
-    own = runs.get((workload.label, configuration), {})
-    pairs = [(base[block], own[block]) for block in sorted(base.keys() & own.keys())]
+    compared = runs.get((workload.label, configuration), {})
+    pairs = [(base[block], compared[block]) for block in sorted(base.keys() & compared.keys())]
     ordered = [(a.position, b.position) for a, b in pairs]
     return PairedRuns.from_figures(
         [a.figures[figure.name] for a, _ in pairs],
@@ -380,8 +380,8 @@ class InterimAnalysis:
 
     def _compare_on(self, workload: WorkloadRequest) -> tuple[ComparisonResult, ...]:
         if workload.label not in self._results:
-            found = compare_on_workload(self._study, workload, self._runs)
-            self._results[workload.label] = found
+            results = compare_on_workload(self._study, workload, self._runs)
+            self._results[workload.label] = results
         return self._results[workload.label]
 
 

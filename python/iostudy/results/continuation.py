@@ -74,8 +74,8 @@ def _block_seconds(
         return statistics.median(steps) if steps else None
     labels = {study.baseline.label, *(result.configuration for result in undecided)}
     time = estimate_block_time(workload, trials)
-    own = [each for each in study.configurations() if each.label in labels]
-    return None if time is None else time.block_seconds(own)
+    configurations = [each for each in study.configurations() if each.label in labels]
+    return None if time is None else time.block_seconds(configurations)
 
 
 _PLOT_PHASES = (FORMAT_PHASE, "start", "prepare")

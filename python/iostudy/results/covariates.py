@@ -56,7 +56,7 @@ def window_covariate_values(
 
     A run without readable samples has none; its notes say why.
     """
-    found: dict[tuple[str, Covariate, tuple[int, str]], list[float]] = {}
+    shares_by_key: dict[tuple[str, Covariate, tuple[int, str]], list[float]] = {}
     for request in study.workloads:
         for run, windows in rows.by_run(request.label):
             starts = np.array([row.start for row in windows])
@@ -70,17 +70,17 @@ def window_covariate_values(
                 for row, share in zip(windows, shares.tolist(), strict=True):
                     if math.isfinite(share):
                         key = (request.label, covariate, (row.block, row.configuration))
-                        found.setdefault(key, []).append(share)
-    return _in_order(study, ((*key, fmean(own)) for key, own in found.items()))
+                        shares_by_key.setdefault(key, []).append(share)
+    return _in_order(study, ((*key, fmean(own)) for key, own in shares_by_key.items()))
 
 
 def _in_order(
     study: Study, shares: Iterable[tuple[str, Covariate, tuple[int, str], float]]
 ) -> tuple[CovariateValues, ...]:
     """Return the shares of (workload, covariate, (block, configuration)) as matrices."""
-    found: dict[tuple[str, Covariate], dict[tuple[int, str], float]] = {}
+    matrices: dict[tuple[str, Covariate], dict[tuple[int, str], float]] = {}
     for workload, covariate, place, share in shares:
-        found.setdefault((workload, covariate), {})[place] = share
+        matrices.setdefault((workload, covariate), {})[place] = share
     labels = [configuration.label for configuration in study.configurations()]
     return tuple(
         CovariateValues(
@@ -88,14 +88,14 @@ def _in_order(
             covariate,
             np.array(
                 [
-                    [own.get((block, label), math.nan) for label in labels]
-                    for block in sorted({block for block, _ in own})
+                    [by_place.get((block, label), math.nan) for label in labels]
+                    for block in sorted({block for block, _ in by_place})
                 ]
             ),
         )
         for request in study.workloads
         for covariate in Covariate
-        if (own := found.get((request.label, covariate)))
+        if (by_place := matrices.get((request.label, covariate)))
     )
 
 

@@ -116,10 +116,10 @@ def _stalled(row: TrialRow, summary: TelemetrySummary) -> float | None:
 
 def _foreign_io(row: TrialRow, summary: TelemetrySummary) -> float | None:
     """Return MiB/s. The share of the workload's own bytes would grow with a slower workload."""
-    own = (row.figures or {}).get(BYTES)
-    if own is None or FOREIGN_FIGURE not in summary.machine:
+    own_bytes = (row.figures or {}).get(BYTES)
+    if own_bytes is None or FOREIGN_FIGURE not in summary.machine:
         return None
-    return summary.machine[FOREIGN_FIGURE] / 100 * own / KIB / KIB / summary.seconds
+    return summary.machine[FOREIGN_FIGURE] / 100 * own_bytes / KIB / KIB / summary.seconds
 
 
 INDICATORS = (
@@ -151,21 +151,21 @@ def decompose_noise(
 
     The noise is what remains without block and configuration effects, as in paired log-ratios.
     """
-    own = [row for row in rows if row.workload == workload.label and row.counts and row.summary]
-    if not own:
+    counted = [row for row in rows if row.workload == workload.label and row.counts and row.summary]
+    if not counted:
         return None
     values = collect_figures(study, rows)
     blocks = common_blocks(values, {workload.label})
-    table = _TrialTable(blocks, [each.label for each in study.configurations()], own)
+    table = _TrialTable(blocks, [each.label for each in study.configurations()], counted)
     figures = workload_log_figures(study, workload, values, blocks)
-    known = [(each, column) for each, column in _columns(own) if table.is_useful(column)]
+    known = [(each, column) for each, column in _columns(counted) if table.is_useful(column)]
     matrices = [table.matrix(indicator.sign * column) for indicator, column in known]
-    positions = table.matrix(np.array([row.started_at for row in own]))
+    positions = table.matrix(np.array([row.started_at for row in counted]))
     shares = measure_variance_shares(figures, matrices, positions)
     return NoiseDecomposition(
         workload=workload.label,
-        trials=len(own),
-        contributions=tuple(_contribution(*known[share.index], share, own) for share in shares),
+        trials=len(counted),
+        contributions=tuple(_contribution(*known[share.index], share, counted) for share in shares),
         examined=tuple(indicator.cause for indicator, _ in known),
     )
 
@@ -201,10 +201,10 @@ class _TrialTable:
 
     def matrix(self, column: Array) -> Array:
         """Return the values of the trials by block and configuration."""
-        found = np.full((len(self.blocks), len(self.labels)), np.nan)
+        values = np.full((len(self.blocks), len(self.labels)), np.nan)
         for row, value in zip(self.rows, column, strict=True):
-            found[self.blocks.index(row.block), self.labels.index(row.configuration)] = value
-        return found
+            values[self.blocks.index(row.block), self.labels.index(row.configuration)] = value
+        return values
 
     def is_useful(self, column: Array) -> bool:
         """Return whether it is known of most trials and varies."""
@@ -274,8 +274,8 @@ def find_floor_shares(rows: Sequence[TrialRow]) -> Array:
     """
     devices = [_device(row) for row in rows]
     known = np.array(["%stalled" in device for device in devices])
-    floors = np.array([own.get("floor_kB/s", np.nan) for own in devices])
-    on_the_way = np.array([own.get("%floor", 0.0) for own in devices])
+    floors = np.array([device.get("floor_kB/s", np.nan) for device in devices])
+    on_the_way = np.array([device.get("%floor", 0.0) for device in devices])
     common = _common_floor(floors[on_the_way >= _CLEAR])
     shares = np.zeros(len(rows))
     if common is not None:

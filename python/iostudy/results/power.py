@@ -43,8 +43,8 @@ def estimate_workload_power(
 
     Their noise is pooled, because all have the same baseline.
     """
-    own = [result.comparison for result in current if result.workload == workload]
-    noise = pool_noise([(comparison.sd, comparison.blocks) for comparison in own])
+    comparisons = [result.comparison for result in current if result.workload == workload]
+    noise = pool_noise([(comparison.sd, comparison.blocks) for comparison in comparisons])
     return None if noise is None else estimate_power(noise, decision_rule(study))
 
 

@@ -46,11 +46,11 @@ def list_candidates(study: Study, compared: Iterable[ComparisonResult]) -> list[
         by_label.setdefault(result.configuration, []).append(result)
     better = {
         label: fmean(
-            [result.comparison.estimate for result in exclude_guards(own)],
-            [study.decide.weight(result.workload) for result in exclude_guards(own)],
+            [result.comparison.estimate for result in exclude_guards(results)],
+            [study.decide.weight(result.workload) for result in exclude_guards(results)],
         )
-        for label, own in by_label.items()
-        if meets_goal(study, own)
+        for label, results in by_label.items()
+        if meets_goal(study, results)
     }
     return sorted(better, key=lambda label: -better[label])
 

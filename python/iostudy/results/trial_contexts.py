@@ -79,7 +79,7 @@ def build_trial_context(
 
 def find_members(circumstances: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
     """Return the devices directly below each volume and array."""
-    return {each.name: each.members for each in _inventory(circumstances) if each.members}
+    return {device.name: device.members for device in _inventory(circumstances) if device.members}
 
 
 def _select_summaries(rows: Iterable[TrialRow]) -> Iterator[TelemetrySummary]:
@@ -97,10 +97,10 @@ def _select_summaries(rows: Iterable[TrialRow]) -> Iterator[TelemetrySummary]:
     for (_, _, devices), summaries in groups.items():
         ordered = sorted(
             summaries,
-            key=lambda each: sum(
-                each.devices[name]["r/s"] + each.devices[name]["w/s"]
+            key=lambda summary: sum(
+                summary.devices[name]["r/s"] + summary.devices[name]["w/s"]
                 for name in devices
-                if name in each.devices
+                if name in summary.devices
             ),
         )
         places = {0, len(ordered) // 2, len(ordered) - 1}

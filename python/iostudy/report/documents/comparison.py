@@ -253,13 +253,13 @@ def _compared(
 def _missing_effect(pair: tuple[str, str], sides: Sides) -> str:
     """Return why the studies have no common effect of a configuration; empty if they have."""
     labels = label_folders([side.place for side in sides])
-    alone = [
+    single = [
         label
         for label, side in zip(labels, sides, strict=True)
         if len(side.study.configurations()) == 1
     ]
-    if alone:
-        return f"{join_words(alone)}: a study with a single configuration has no effect"
+    if single:
+        return f"{join_words(single)}: a study with a single configuration has no effect"
     first, second = (side.study.baseline for side in sides)
     if (first.label, first.settings) != (second.label, second.settings):
         return f"the baselines differ: {first.label} in {labels[0]}, {second.label} in {labels[1]}"

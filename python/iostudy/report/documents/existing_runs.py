@@ -126,14 +126,14 @@ def build_runs_document(comparison: RunsComparison) -> Document:
     """Verdicts, what they cannot exclude, and differences of parameters."""
     table = make_table(
         {
-            "figure": own.figure.name,
-            "change": format_change_interval(own.change, own.interval),
-            "verdict": f"{own.verdict}{' by ≥ margin' if own.by_margin else ''}",
-            "before": f"{format_figure(own.first.value)} {own.figure.unit}".strip(),
-            "after": f"{format_figure(own.second.value)} {own.figure.unit}".strip(),
-            "runs": f"{own.first.runs} and {own.second.runs}",
+            "figure": result.figure.name,
+            "change": format_change_interval(result.change, result.interval),
+            "verdict": f"{result.verdict}{' by ≥ margin' if result.by_margin else ''}",
+            "before": f"{format_figure(result.first.value)} {result.figure.unit}".strip(),
+            "after": f"{format_figure(result.second.value)} {result.figure.unit}".strip(),
+            "runs": f"{result.first.runs} and {result.second.runs}",
         }
-        for own in comparison.compared
+        for result in comparison.compared
     )
     margin, risk = format_percent(comparison.margin), format_percent(comparison.risk)
     verdicts = format_count(len(comparison.compared), "verdict")
@@ -142,12 +142,12 @@ def build_runs_document(comparison: RunsComparison) -> Document:
         f"{risk} for {verdicts} together."
     )
     single = "A single run has no interval and decides nothing: repeat it."
-    is_single = any(own.interval is None for own in comparison.compared)
+    is_single = any(result.interval is None for result in comparison.compared)
     title = f"{comparison.second} compared with {comparison.first}"
     notes = (note, single) if is_single else (note,)
     sections = [Section("compared", title, notes, tables=(table,))]
     if comparison.differences:
-        differences = make_table({"parameter": own} for own in comparison.differences)
+        differences = make_table({"parameter": difference} for difference in comparison.differences)
         sections.append(Section("differences", "Other differences", tables=(differences,)))
     title = f"{comparison.first} and {comparison.second}"
     return Document(title, (UNPAIRED_NOTE,), tuple(sections))

@@ -80,12 +80,12 @@ class RepeatedItem:
     def _figures(self, report: Report) -> Iterator[str]:
         """Own figures of the baseline that answer the item: ``create_bytes 71.0 B.``."""
         for workload in report.workloads:
-            for own in workload.others:
-                mean = own.means[0]
-                if own.figure.name in self.item.figures and mean.value is not None:
+            for other in workload.others:
+                mean = other.means[0]
+                if other.figure.name in self.item.figures and mean.value is not None:
                     value = format_figure(mean.value)
                     where = f"under {mean.configuration}, {workload.label}"
-                    yield f"{own.figure.name} {value} {own.figure.unit} {where}."
+                    yield f"{other.figure.name} {value} {other.figure.unit} {where}."
 
     @property
     def limited_by(self) -> str:
@@ -130,8 +130,8 @@ def build_field_report(name: str, items: Sequence[RepeatedItem]) -> Document:
 def _describe_items(items: Sequence[RepeatedItem]) -> Iterator[str]:
     """Describe the answer of each study after the items that it repeats, in a paragraph."""
     groups: dict[tuple[str, str, str], list[str]] = {}
-    for own in items:
-        groups.setdefault((own.command, own.answer, own.limited_by), []).append(own.item.item)
+    for item in items:
+        groups.setdefault((item.command, item.answer, item.limited_by), []).append(item.item.item)
     for (command, answer, limited_by), names in groups.items():
         limit = f" Limited by: {limited_by}." if limited_by else ""
         run = f" - {command}:" if command else ":"
@@ -140,15 +140,15 @@ def _describe_items(items: Sequence[RepeatedItem]) -> Iterator[str]:
 
 def _compare_figures(name: str, reports: Iterable[Report]) -> Section:
     """The published figures that a study has too, with its own, and the number of the others."""
-    own: dict[str, list[PublishedFigureReport]] = {}
+    measured_figures: dict[str, list[PublishedFigureReport]] = {}
     for report in reports:
         for figure in report.reference.figures if report.reference else ():
             if figure.own is not None:
-                own.setdefault(f"{report.name}: {figure.workload}", []).append(figure)
-    tables = [tabulate_figures(figures, title) for title, figures in own.items()]
+                measured_figures.setdefault(f"{report.name}: {figure.workload}", []).append(figure)
+    tables = [tabulate_figures(figures, title) for title, figures in measured_figures.items()]
     measured = {
         (figure.workload, figure.configuration, figure.figure, figure.load)
-        for figures in own.values()
+        for figures in measured_figures.values()
         for figure in figures
     }
     others = len(build_publication(name).figures) - len(measured)

@@ -138,9 +138,9 @@ def build_power(
     basis = find_power_basis(planned)
     study = basis.study
     decide = study.decide
-    found = exclude_guards(compare_configurations(same.study, same.rows))
+    results = exclude_guards(compare_configurations(same.study, same.rows))
     costs = {}
-    for each in found:
+    for each in results:
         cost = estimate_block_time(each.workload, same.rows)
         assert cost is not None, "the A/A is complete"
         costs[each.workload] = cost.trial_seconds, cost.block_seconds(study.configurations())
@@ -157,7 +157,7 @@ def build_power(
         blocks=same.study.decide.max_blocks,
         configurations=len(study.configurations()),
         comparisons=study.comparisons,
-        workloads=tuple(_workload(basis, each, *costs[each.workload], budget) for each in found),
+        workloads=tuple(_workload(basis, each, *costs[each.workload], budget) for each in results),
         fewest_seconds=decide.min_blocks * round_seconds,
         most_seconds=decide.max_blocks * round_seconds,
         budget=budget,
@@ -172,12 +172,12 @@ def build_power_table(report: PowerReport) -> TextTable:
     """A line for each workload."""
     return make_table(
         {
-            "workload": each.label,
-            **format_noise(each.noise),
-            "time per block": format_seconds(each.block_seconds),
-            "A/A difference": format_change_interval(each.same.change, each.same.interval),
+            "workload": workload.label,
+            **format_noise(workload.noise),
+            "time per block": format_seconds(workload.block_seconds),
+            "A/A difference": format_change_interval(workload.same.change, workload.same.interval),
         }
-        for each in report.workloads
+        for workload in report.workloads
     )
 
 
@@ -212,7 +212,7 @@ def _workload(
 def _sentences(report: PowerReport, explanation: str) -> Iterator[str]:
     if explanation:
         yield explanation
-    yield from (f"{each.label}: {each.noise.sentence}." for each in report.workloads)
+    yield from (f"{workload.label}: {workload.noise.sentence}." for workload in report.workloads)
     for causes in report.noise_causes:
         yield from describe_causes(causes)
     least, most = map(format_seconds, (report.fewest_seconds, report.most_seconds))
@@ -245,7 +245,7 @@ def _explain_budget(report: PowerReport, budget: BudgetReport) -> str:
             f"minimum of {report.min_blocks}: remove configurations or workloads, or shorten "
             "the runs."
         )
-    effects = ((own.label, own.budget_reachable) for own in report.workloads)
+    effects = ((workload.label, workload.budget_reachable) for workload in report.workloads)
     reach = join_words(
         [f"{UNKNOWN if own is None else format_percent(own)} on {label}" for label, own in effects]
     )

@@ -186,7 +186,7 @@ class WorkloadPart:
     def charts(self) -> tuple[PlacedChart, ...]:
         """Every chart of the workload."""
         alone = (self.run_order,) if self.run_order else ()
-        return (*alone, *(c for own in self.sections for c in own.charts))
+        return (*alone, *(c for section in self.sections for c in section.charts))
 
 
 def render(report: Report) -> str:
@@ -208,8 +208,8 @@ def render(report: Report) -> str:
 
 def render_page(kicker: str, document: Document) -> str:
     """A page of a document's notes, sections and charts."""
-    sections = [_placed(own, own.name, own.title) for own in document.sections]
-    charts = [chart for own in sections for chart in own.charts]
+    sections = [_placed(section, section.name, section.title) for section in document.sections]
+    charts = [chart for section in sections for chart in section.charts]
     return _render("document.html", charts, kicker=kicker, document=document, sections=sections)
 
 

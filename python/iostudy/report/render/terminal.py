@@ -43,9 +43,9 @@ def render(report: Report) -> RenderableType:
     legend = format_blocks_legend(result for each in verdicts for result in each.results)
     dim = [*([legend] if legend else []), *(f"note: {note}" for note in report.notes)]
     workloads = (
-        _section(own, f"{workload.label}: ")
+        _section(section, f"{workload.label}: ")
         for workload in report.workloads
-        for own in registry.build_workload_sections(workload, report)
+        for section in registry.build_workload_sections(workload, report)
     )
     return Group(
         _text(report.headline, style="bold"),
@@ -67,7 +67,7 @@ def render_document(document: Document) -> RenderableType:
     known = (Padding(Text(text), (0, 1)) for text in document.notes)
     listing = document.listing
     listed = (Text(listing.title, style="bold"), Text(listing.text)) if listing else ()
-    sections = (_section(replace(own, folded=())) for own in document.sections)
+    sections = (_section(replace(section, folded=())) for section in document.sections)
     return Group(Text(document.title, style="bold"), *known, Text(), *sections, *listed)
 
 

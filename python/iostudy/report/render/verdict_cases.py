@@ -43,32 +43,32 @@ def list_report_cases(report: Report) -> Iterator[VerdictCase]:
     """The verdicts on which `run --fail-on` depends, and the workloads that were given up."""
     for effect in (effect for topic in report.topics for effect in topic.list_effects()):
         yield _build_case(effect.workload, f"{effect.level} against {effect.against}", effect)
-    for each in list_verdicts(report.workloads):
-        by = f" by {each.figure.name}" if each.name != each.workload else ""
-        for result in each.choices:
+    for verdicts in list_verdicts(report.workloads):
+        by = f" by {verdicts.figure.name}" if verdicts.name != verdicts.workload else ""
+        for result in verdicts.choices:
             name = f"{result.configuration} against {report.baseline}{by}"
             if result.verdict is not None:
-                yield _build_case(each.workload, name, result)
-    for own in report.given_up:
-        reason = f"given up after {own.attempts} attempts: {own.reason}"
-        yield VerdictCase(own.workload, "all blocks", Verdict.INCONCLUSIVE, reason, reason)
+                yield _build_case(verdicts.workload, name, result)
+    for workload in report.given_up:
+        reason = f"given up after {workload.attempts} attempts: {workload.reason}"
+        yield VerdictCase(workload.workload, "all blocks", Verdict.INCONCLUSIVE, reason, reason)
 
 
 def list_comparison_cases(comparison: StudyComparison) -> Iterator[VerdictCase]:
     """The verdicts on the effects in the second study against those in the first."""
-    for each in comparison.compared:
-        first, second = each.first.configuration, each.second.configuration
+    for result in comparison.compared:
+        first, second = result.first.configuration, result.second.configuration
         configuration = first if first == second else f"{second} against {first}"
-        by = f" by {each.figure.name}" if each.is_guard else ""
+        by = f" by {result.figure.name}" if result.is_guard else ""
         name = f"{configuration}: {comparison.second.label} against {comparison.first.label}{by}"
-        if each.effect is not None:
-            yield _build_case(each.workload, name, each.effect)
+        if result.effect is not None:
+            yield _build_case(result.workload, name, result.effect)
 
 
 def list_runs_cases(comparison: RunsComparison) -> Iterator[VerdictCase]:
     """The verdicts on runs that exist already."""
     name = f"{comparison.second} against {comparison.first}"
-    yield from (_build_case(each.figure.name, name, each) for each in comparison.compared)
+    yield from (_build_case(result.figure.name, name, result) for result in comparison.compared)
 
 
 def select_cases(cases: Iterable[VerdictCase], verdicts: Iterable[str]) -> tuple[VerdictCase, ...]:

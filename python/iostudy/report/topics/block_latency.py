@@ -123,7 +123,7 @@ _KNOWN = (
 
 def build_block_latency_sections(workload: WorkloadReport, report: Report) -> Iterator[Section]:
     """A row for each device, operation and configuration; nothing where nothing was traced."""
-    traced = [own for own in report.block_requests if own.workload == workload.label]
+    traced = [latency for latency in report.block_requests if latency.workload == workload.label]
     if not traced:
         return
     pooled = [(latency.configuration, own) for latency in traced for own in latency.requests]

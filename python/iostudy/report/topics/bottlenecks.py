@@ -108,16 +108,16 @@ def diagnose_trials(
     """Return the diagnosis of each counted trial by its id; none if simulated or joint."""
     if study.target.predicts or NODES in circumstances:
         return {}
-    grounds = TrialContexts(study, circumstances, rows)
+    contexts = TrialContexts(study, circumstances, rows)
     return {
-        row.id: diagnose(row.summary, grounds.build(row))
+        row.id: diagnose(row.summary, contexts.build(row))
         for row in rows
         if row.counts and row.summary is not None
     }
 
 
 def build_bottlenecks(
-    study: Study, rows: Sequence[TrialRow], found: Diagnoses, samples: ReadSamples | None
+    study: Study, rows: Sequence[TrialRow], diagnoses: Diagnoses, samples: ReadSamples | None
 ) -> tuple[BottleneckReport, ...]:
     """One for each workload and configuration with a diagnosed trial, in the study's order.
 
@@ -125,39 +125,39 @@ def build_bottlenecks(
     """
     figures = {workload.label: workload.figure.name for workload in study.workloads}
     return tuple(
-        _summarize(own, found, figures[workload], samples, has_room=index < MOST_TIMELINES)
-        for index, ((workload, _), own) in enumerate(_diagnosed(study, rows, found).items())
+        _summarize(trials, diagnoses, figures[workload], samples, has_room=index < MOST_TIMELINES)
+        for index, ((workload, _), trials) in enumerate(_diagnosed(study, rows, diagnoses).items())
     )
 
 
 def _diagnosed(
-    study: Study, rows: Sequence[TrialRow], found: Diagnoses
+    study: Study, rows: Sequence[TrialRow], diagnoses: Diagnoses
 ) -> dict[tuple[str, str], list[tuple[int, TrialRow]]]:
     """Diagnosed trials with their numbers by workload and configuration."""
     numbers = {row.id: number for number, row in enumerate(rows, start=1)}
     return {
         pair: trials
-        for pair, own in group_counted_trials(study, rows).items()
-        if (trials := [(numbers[row.id], row) for row in own if row.id in found])
+        for pair, counted in group_counted_trials(study, rows).items()
+        if (trials := [(numbers[row.id], row) for row in counted if row.id in diagnoses])
     }
 
 
 def _summarize(
     trials: Sequence[tuple[int, TrialRow]],
-    found: Diagnoses,
+    diagnoses: Diagnoses,
     figure: str,
     samples: ReadSamples | None,
     *,
     has_room: bool,
 ) -> BottleneckReport:
-    limits = Counter(found[row.id].limit for _, row in trials)
+    limits = Counter(diagnoses[row.id].limit for _, row in trials)
     # A known bottleneck precedes an unclear one that as many trials have.
     ranked = sorted(limits, key=lambda limit: (-limits[limit], limit is Bottleneck.UNCLEAR))
     values = {row.id: (row.figures or {})[figure] for _, row in trials}
     middle = statistics.median(values.values())
-    having = [(number, row) for number, row in trials if found[row.id].limit is ranked[0]]
+    having = [(number, row) for number, row in trials if diagnoses[row.id].limit is ranked[0]]
     number, typical = min(having, key=lambda each: abs(values[each[1].id] - middle))
-    diagnosis = found[typical.id]
+    diagnosis = diagnoses[typical.id]
     main = diagnosis.findings[0] if diagnosis.findings else None
     shared = limits[ranked[0]] >= _MOST_SHARE * len(trials)
     line, why_not = None, ""
@@ -188,14 +188,14 @@ def _summarize(
 
 
 def build_disturbances(
-    study: Study, rows: Sequence[TrialRow], found: Diagnoses
+    study: Study, rows: Sequence[TrialRow], diagnoses: Diagnoses
 ) -> tuple[DisturbanceReport, ...]:
     """Trials that count and that something outside the study has limited."""
     reports: list[DisturbanceReport] = []
-    for (workload, configuration), own in _diagnosed(study, rows, found).items():
+    for (workload, configuration), trials in _diagnosed(study, rows, diagnoses).items():
         sentences: dict[DisturbanceSource, list[str]] = {}
-        for _, row in own:
-            for finding in found[row.id].findings[:1]:
+        for _, row in trials:
+            for finding in diagnoses[row.id].findings[:1]:
                 if finding.limit in _FROM_OUTSIDE and finding.confidence is not Confidence.LOW:
                     source = _FROM_OUTSIDE[finding.limit]
                     sentences.setdefault(source, []).append(finding.sentence)
@@ -225,14 +225,14 @@ _TIMELINES = (
 
 def build_bottleneck_sections(workload: WorkloadReport, report: Report) -> Iterator[Section]:
     """Return the bottleneck of each configuration, if known, and reasons for missing timelines."""
-    limited = [own for own in report.limits if own.workload == workload.label]
+    limited = [limit for limit in report.limits if limit.workload == workload.label]
     if not limited:
         return
     notes = [_LIMITED]
-    if any(own.timeline for own in limited):
+    if any(limit.timeline for limit in limited):
         notes.append(_TIMELINES)
-    short = [own for own in limited if own.no_timeline == TOO_SHORT]
-    missing = [own for own in limited if own.no_timeline and own not in short]
+    short = [limit for limit in limited if limit.no_timeline == TOO_SHORT]
+    missing = [limit for limit in limited if limit.no_timeline and limit not in short]
     for without in filter(None, (short, missing)):
         name = name_configuration(without[0].configuration, report.factor)
         if len(without) > 1:
@@ -240,13 +240,13 @@ def build_bottleneck_sections(workload: WorkloadReport, report: Report) -> Itera
         notes.append(f"No timeline of {name}: {without[0].no_timeline}.")
     rows = (
         {
-            report.noun: own.configuration,
-            "limited by": describe_limits(own),
-            "confidence": _describe_confidence(own),
-            "evidence": ", ".join(each.says for each in own.evidence)
-            + (f". {own.no_help}." if own.no_help else ""),
+            report.noun: limit.configuration,
+            "limited by": describe_limits(limit),
+            "confidence": _describe_confidence(limit),
+            "evidence": ", ".join(evidence.says for evidence in limit.evidence)
+            + (f". {limit.no_help}." if limit.no_help else ""),
         }
-        for own in limited
+        for limit in limited
     )
     table = make_table(rows, words=3)
     yield Section(
@@ -281,8 +281,8 @@ def _named(limit: Bottleneck, of: str = "") -> str:
 
 def build_timeline_charts(workload: WorkloadReport, report: Report) -> Iterator[Chart]:
     """One for each configuration with a timeline, all with the same lines and on the same axes."""
-    limited = [own for own in report.limits if own.workload == workload.label]
-    timelines = [(own, own.timeline) for own in limited if own.timeline]
+    limited = [limit for limit in report.limits if limit.workload == workload.label]
+    timelines = [(limit, limit.timeline) for limit in limited if limit.timeline]
     every = [series for _, line in timelines for series in line.series]
     if not every:
         return

@@ -47,7 +47,7 @@ def add_flags(
     counted = (row for row in rows if row.counts and row.workload == workload.label)
     own = [row for row in counted if (row.figures or {}).get(figure, 0.0) > 0]
     figures = [np.log((row.figures or {})[figure]) for row in own]
-    found = flag_figures(figures, [row.configuration for row in own], shared)
+    flags_of_series = flag_figures(figures, [row.configuration for row in own], shared)
     base = runs.get((workload.label, study.baseline.label), {})
 
     def flag(result: Result, figure: str) -> Result:
@@ -56,7 +56,7 @@ def add_flags(
         own = runs.get((workload.label, result.configuration), {})
         sides = [select_figures(each, figure) for each in (base, own)]
         common = sorted(sides[0].keys() & sides[1].keys())
-        first, second = (np.log([each[block] for block in common]) for each in sides)
+        first, second = (np.log([side[block] for block in common]) for side in sides)
         noise = measure_slow_noise(first, second)
         slow_noise = None
         if noise is not None and math.isfinite(noise.low):
@@ -66,7 +66,7 @@ def add_flags(
         flags = flag_pairs(first, second, shared)
         return result.model_copy(update={"flags": flags, "slow_noise": slow_noise})
 
-    return _change_results(workload.model_copy(update={"flags": found}), flag)
+    return _change_results(workload.model_copy(update={"flags": flags_of_series}), flag)
 
 
 def _change_results(
@@ -74,8 +74,8 @@ def _change_results(
 ) -> WorkloadReport:
     """Return the workload with all results changed; ``change`` gets a result and its figure."""
     results, *guards = (
-        tuple(change(result, each.figure.name) for result in each.results)
-        for each in list_verdicts([workload])
+        tuple(change(result, verdicts.figure.name) for result in verdicts.results)
+        for verdicts in list_verdicts([workload])
     )
     changed = (
         guard.model_copy(update={"results": own})
@@ -101,13 +101,13 @@ def add_study_flags(
 ) -> WorkloadReport:
     """Flag comparisons of which a side ran at the limit of the load, and uneven covariates."""
     at_limit = {configuration for own, configuration in limited if own == workload.label}
-    compared = {own.configuration for own in workload.results if not own.baseline}
+    compared = {result.configuration for result in workload.results if not result.baseline}
     flagged = compared if baseline in at_limit else at_limit & compared
     workload = _add_flag(workload, Flag.RATE_LIMIT, at_limit, flagged)
     uneven = {
-        own.imbalance.configuration
-        for own in covariates
-        if own.imbalance and own.workload == workload.label
+        covariate.imbalance.configuration
+        for covariate in covariates
+        if covariate.imbalance and covariate.workload == workload.label
     }
     return _add_flag(workload, Flag.IMBALANCE, uneven, uneven)
 
@@ -240,6 +240,6 @@ def find_limited(rows: Iterable[TrialRow]) -> frozenset[tuple[str, str]]:
     at_cap: dict[tuple[str, str], list[bool]] = {}
     for row in rows:
         if row.counts:
-            own = at_cap.setdefault((row.workload, row.configuration), [])
-            own.append(row.summary is not None and ran_at_cap(row.summary))
-    return frozenset(key for key, found in at_cap.items() if sum(found) >= _MOST * len(found))
+            is_at_cap = at_cap.setdefault((row.workload, row.configuration), [])
+            is_at_cap.append(row.summary is not None and ran_at_cap(row.summary))
+    return frozenset(key for key, at_caps in at_cap.items() if sum(at_caps) >= _MOST * len(at_caps))

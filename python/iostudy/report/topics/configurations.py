@@ -35,18 +35,18 @@ def build_configurations(
     """Every configuration of the study; the baseline is the first."""
     reports = []
     for configuration in study.configurations():
-        found: dict[str, tuple[str, ...]] = {}
+        actual: dict[str, tuple[str, ...]] = {}
         label = configuration.label
         settings = [row.settings or {} for row in rows if row.configuration == label]
         for own in (*settings, *(run.settings.get(label, {}) for run in runs)):
             for name, value in own.items():
-                found[name] = tuple(dict.fromkeys((*found.get(name, ()), value)))
+                actual[name] = tuple(dict.fromkeys((*actual.get(name, ()), value)))
         report = ConfigurationReport(
             label=label,
             baseline=configuration == study.baseline,
             settings=dict(configuration.settings),
             options=dict(configuration.options),
-            read_back=found,
+            read_back=actual,
         )
         reports.append(report)
     return tuple(reports)

@@ -86,7 +86,7 @@ def build_covariates(
         difference = abs(balance.mean - balance.mean_of_others) if balance else 0.0
         if balance and balance.p < shared.level and difference >= relevant:
             label = configurations[balance.configuration].label
-            verdicts = (each for each in results[own.workload] if each.configuration == label)
+            verdicts = (result for result in results[own.workload] if result.configuration == label)
             more = balance.mean > balance.mean_of_others
             imbalance = Imbalance(
                 configuration=label,
@@ -188,18 +188,18 @@ def format_share(share: float | None, unknown: str = "") -> str:
 
 def _findings(report: Report) -> Iterator[str]:
     for covariate in report.covariates:
-        if found := covariate.imbalance:
-            share, others = format_percent(found.share), format_percent(found.others)
-            name = name_configuration(found.configuration, report.factor)
+        if imbalance := covariate.imbalance:
+            share, others = format_percent(imbalance.share), format_percent(imbalance.others)
+            name = name_configuration(imbalance.configuration, report.factor)
             yield (
                 f"{covariate.workload}: {covariate.covariate} took {share} of "
                 f"{covariate.covariate.whole} under {name}, and {others} under the others in the "
-                f"same blocks. {found.meaning}"
+                f"same blocks. {imbalance.meaning}"
             )
-    if any(own.imbalance for own in report.covariates):
+    if any(covariate.imbalance for covariate in report.covariates):
         yield _CAUTION
         return
-    if any(own.testable for own in report.covariates):
+    if any(covariate.testable for covariate in report.covariates):
         yield "None of them differs between configurations by more than chance and half a margin."
     varying = [own for own in report.covariates if own.p is not None and not own.testable]
     if varying:
@@ -209,7 +209,7 @@ def _findings(report: Report) -> Iterator[str]:
 
 def list_open_workloads(workloads: Iterable[WorkloadReport]) -> list[str]:
     """Return the labels of the workloads with a comparison without a verdict."""
-    return [own.label for own in workloads if any(each.is_open for each in own.results[1:])]
+    return [own.label for own in workloads if any(result.is_open for result in own.results[1:])]
 
 
 def describe_disturbances(

@@ -77,14 +77,14 @@ def build_directories_section(report: Report) -> Section | None:
         )
     rows = (
         {
-            "directory": own.name,
-            "storage": own.storage,
-            "file system": own.filesystem,
-            "source": own.source,
-            "mounted on": own.mount_point,
-            "options": " ".join(own.options),
+            "directory": directory.name,
+            "storage": directory.storage,
+            "file system": directory.filesystem,
+            "source": directory.source,
+            "mounted on": directory.mount_point,
+            "options": " ".join(directory.options),
         }
-        for own in report.directories
+        for directory in report.directories
     )
     table = make_table(rows, names=3, words=3)
     return Section("directories", "Directories compared", tuple(notes), tables=(table,))

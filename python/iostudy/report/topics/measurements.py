@@ -160,7 +160,7 @@ def build_measurements(
     return {
         "others": tuple(others),
         "latencies": tuple(_pool_latencies(counted)),
-        "parts": tuple(each for each in parts if each.parts),
+        "parts": tuple(part for part in parts if part.parts),
     }
 
 
@@ -186,14 +186,14 @@ def _pool_latencies(counted: Mapping[str, Sequence[MeasuredRow]]) -> Iterator[La
     every = (row for rows in counted.values() for row in rows)
     for operation in dict.fromkeys(name for row in every for name in row.latencies or {}):
         for label, rows in counted.items():
-            own = [found for row in rows if (found := (row.latencies or {}).get(operation))]
-            if own:
-                histogram = pool_histograms(own)
+            histograms = [found for row in rows if (found := (row.latencies or {}).get(operation))]
+            if histograms:
+                histogram = pool_histograms(histograms)
                 upper_us, counts = zip(*histogram, strict=True)
                 yield LatencyReport(
                     operation=operation,
                     configuration=label,
-                    trials=len(own),
+                    trials=len(histograms),
                     count=sum(counts),
                     percentiles_us=percentiles_us(histogram),
                     upper_us=upper_us,
@@ -228,7 +228,7 @@ def _known(
 ) -> tuple[Figure, ...]:
     """The figures under any configuration of the study: what varies may be what is measured."""
     options = [apply_configuration(request, each) for each in study.configurations()]
-    return tuple({each.name: each for own in options for each in figures(own)}.values())
+    return tuple({figure.name: figure for option in options for figure in figures(option)}.values())
 
 
 NO_VERDICT = (
@@ -280,12 +280,12 @@ def build_measurement_sections(workload: WorkloadReport, report: Report) -> Iter
     if workload.latencies:
         rows = (
             {
-                "operation": own.operation,
-                "configuration": own.configuration,
-                **{name: format_figure(us) for name, us in own.percentiles_us.items()},
-                "measured": own.count,
+                "operation": latency.operation,
+                "configuration": latency.configuration,
+                **{name: format_figure(us) for name, us in latency.percentiles_us.items()},
+                "measured": latency.count,
             }
-            for own in workload.latencies
+            for latency in workload.latencies
         )
         percentiles = make_table(rows, names=2)
         yield Section(
@@ -332,7 +332,7 @@ def build_latency_charts(workload: WorkloadReport, report: Report) -> Iterator[C
     the same space, which shows rare slow operations.
     """
     for operation in dict.fromkeys(latency.operation for latency in workload.latencies):
-        latencies = [own for own in workload.latencies if own.operation == operation]
+        latencies = [latency for latency in workload.latencies if latency.operation == operation]
         spec = _draw_latencies(operation, latencies, report)
         yield Chart(spec, f"latency of {operation}; the table has figures", "")
 

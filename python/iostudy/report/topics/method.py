@@ -43,7 +43,7 @@ def _paragraph(study: Study, seed: int, trials: Sequence[TrialReport]) -> Iterat
     else:
         yield from _decision(study)
         yield _verdicts(study)
-    guards = dict.fromkeys(own.name for w in study.workloads for own in w.figures[1:])
+    guards = dict.fromkeys(figure.name for w in study.workloads for figure in w.figures[1:])
     if study.comparisons and guards:
         yield (
             f"The first figure of a workload decides; {join_words(list(guards))} must not get "
@@ -57,7 +57,7 @@ def _paragraph(study: Study, seed: int, trials: Sequence[TrialReport]) -> Iterat
         yield _ranking(study)
     if trials:
         yield _validity(study)
-        left_out, slow = sum(not own.counts for own in trials), sum(own.slow for own in trials)
+        left_out, slow = sum(not trial.counts for trial in trials), sum(own.slow for own in trials)
         excepted = f"all but {left_out} count" if left_out else "all count"
         yield (
             f"Of {format_count(len(trials), 'trial')}, {excepted}; {slow or 'none'} were slow or "
@@ -84,8 +84,8 @@ def list_reproduction_steps(study: Study, row: StudyRow) -> tuple[str, ...]:
 
 def _split_plot(study: Study, trials: Sequence[TrialReport]) -> tuple[str, ...]:
     """Describe the split plot and the error of each comparison, if file systems or places vary."""
-    own, *others = whole_plots(study.configurations())
-    if not own[0].whole_plot:
+    first, *others = whole_plots(study.configurations())
+    if not first[0].whole_plot:
         return ()
     made = format_count(sum(FORMAT_PHASE in trial.phases for trial in trials), "time")
     again = f"Each file system is created again in every block; {made} in all."
@@ -100,7 +100,7 @@ def _split_plot(study: Study, trials: Sequence[TrialReport]) -> tuple[str, ...]:
     if find_mode(study).compares_levels:
         return (design, "The error of each effect is that of its own estimates over the blocks.")
     factor = find_single_factor(study)
-    baseline, *companions = (name_configuration(each.label, factor) for each in own)
+    baseline, *companions = (name_configuration(each.label, factor) for each in first)
     sentences = [design]
     if companions:
         sentences.append(
@@ -182,7 +182,7 @@ def _ranking(study: Study) -> str:
     shares = f"workloads have the weights {text}"
     if len(set(weights.values())) == 1:
         shares = "all workloads have equal weights"
-    if any(own.load for own in study.workloads):
+    if any(workload.load for workload in study.workloads):
         shares += ", each one's loads in equal parts"
     return (
         f"The combined ranking reads the same verdicts of all {pairs}, over all "

@@ -83,15 +83,15 @@ def suggest_next_steps(
         best = "it measures the predicted best."
         return (_step(f"Run the confirmation printed with the effects: {best}"),)
     if label is not None:
-        own = next(c for c in study.configurations() if c.label == label)
+        winner = next(c for c in study.configurations() if c.label == label)
         if not of_nodes:
-            return tuple(_keep(study, own, folder))
+            return tuple(_keep(study, winner, folder))
         # `persist` knows the places of one host only.
-        varied = ((name, value) for name, value in own.settings.items() if value != AS_FOUND)
+        varied = ((name, value) for name, value in winner.settings.items() if value != AS_FOUND)
         on_nodes = "on every node, with your own tools."
         return (
             *(_step(f"Set {name} to {value} {on_nodes}") for name, value in varied),
-            *(_set_option(name, value) for name, value in own.options.items()),
+            *(_set_option(name, value) for name, value in winner.options.items()),
         )
     others = exclude_bounds(compared)
     choice = _without_winner(study, others, folder, of_nodes=of_nodes)
@@ -214,20 +214,20 @@ def explain_equivalence(
     same = [result for result in results if result.verdict is Verdict.EQUIVALENT]
     if device_settings_only:
         # Nothing is shown to differ, and no configuration was held up by the device.
-        shown = any(own.verdict in (Verdict.BETTER, Verdict.WORSE) for own in results)
-        known = [limited.get(own.configuration) for own in results]
+        shown = any(result.verdict in (Verdict.BETTER, Verdict.WORSE) for result in results)
+        known = [limited.get(result.configuration) for result in results]
         if not shown and all(own is not None and own.no_help for own in known):
             same = list(results[1:])
-    found = [limited.get(own.configuration) for own in (results[0], *same)]
-    reports = [own for own in found if own is not None and own.confidence in _TRUSTED]
-    agree = len({(own.limit, own.of) for own in reports}) == 1
-    if not same or len(reports) < len(found) or not agree:
+    found_limits = [limited.get(own.configuration) for own in (results[0], *same)]
+    reports = [own for own in found_limits if own is not None and own.confidence in _TRUSTED]
+    agree = len({(report.limit, report.of) for report in reports}) == 1
+    if not same or len(reports) < len(found_limits) or not agree:
         return ""
     whom = "both configurations" if len(reports) == 2 else "all configurations"
     if len(same) < len(results) - 1:
-        whom = join_words([name_configuration(own.configuration, factor) for own in reports])
+        whom = join_words([name_configuration(report.configuration, factor) for report in reports])
     first = reports[0]
-    figures = ", ".join(each.says for each in first.evidence)
+    figures = ", ".join(evidence.says for evidence in first.evidence)
     said = f"{first.limit.subject(first.of)} was the bottleneck of {whom}: {figures}"
     busy = {finite(own.busy.value) or 0.0: own.busy.of for own in reports if own.busy is not None}
     most = max(busy, default=MOSTLY_IDLE)
@@ -268,7 +268,7 @@ def explain_all_workloads(
     explanations = {workload.explanation for workload in workloads}
     if "" in explanations or _AT_RATE_LIMIT in explanations:
         return _AT_RATE_LIMIT if explanations == {_AT_RATE_LIMIT} else ""
-    subject, *others = {own.limit.subject(own.of) for own in limited} or {""}
+    subject, *others = {limit.limit.subject(limit.of) for limit in limited} or {""}
     return "" if others or not subject else f"{subject} was the bottleneck of all configurations"
 
 
@@ -311,7 +311,7 @@ def suggest_remedies(
     for advice, labels in on.items():
         yield _step(f"No difference was possible on {join_words(labels)}: {advice}.")
     if disturbed:
-        number = sum(own.trials for own in disturbed)
+        number = sum(disturbance.trials for disturbance in disturbed)
         trials = f"{format_count(number, 'trial')} {'was' if number == 1 else 'were'}"
         what = join_words(list(dict.fromkeys(str(own.disturbance) for own in disturbed)))
         keep = "keep the host idle and cool in the next study"
@@ -321,7 +321,7 @@ def suggest_remedies(
 def _advice(study: Study, workload: WorkloadReport, limited: Sequence[BottleneckReport]) -> str:
     """Return the remedy, with a section of a study file where an option of the workload helps."""
     baseline = workload.results[0].configuration
-    limits = {(own.workload, own.configuration): own.limit for own in limited}
+    limits = {(limit.workload, limit.configuration): limit.limit for limit in limited}
     request = next(each for each in study.workloads if each.label == workload.label)
     more = ""
     if options := workload_catalog.get(request.name).concurrency_options:

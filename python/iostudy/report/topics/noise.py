@@ -116,10 +116,10 @@ def build_noise_decompositions(
     """Decompose the noise of every workload; empty with fewer than two configurations."""
     if len(study.configurations()) < 2:
         return ()
-    found = (decompose_noise(study, workload, rows) for workload in study.workloads)
+    decompositions = (decompose_noise(study, workload, rows) for workload in study.workloads)
     return tuple(
         NoiseDecompositionReport.copy_from(own, causes=tuple(map(_contribution, own.contributions)))
-        for own in found
+        for own in decompositions
         if own is not None and own.examined
     )
 
@@ -180,12 +180,12 @@ def build_power_estimate(
 
 def build_noise_section(report: Report) -> Section | None:
     """The noise of every workload; None where no two configurations share two blocks."""
-    found = [(workload.label, workload.noise) for workload in report.workloads if workload.noise]
-    if not found:
+    noises = [(workload.label, workload.noise) for workload in report.workloads if workload.noise]
+    if not noises:
         return None
     heads = ("workload", "cause", "share of the variance", "evidence", "remedy")
     causes = [(own.workload, *cause) for own in report.noise_causes for cause in _list_causes(own)]
-    tables = [make_table({"workload": label, **format_noise(noise)} for label, noise in found)]
+    tables = [make_table({"workload": label, **format_noise(noise)} for label, noise in noises)]
     if causes:
         tables.append(TextTable("Causes of the noise", heads, causes, names=2, words=2))
     return Section(

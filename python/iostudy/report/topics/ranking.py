@@ -154,11 +154,11 @@ def summarize_ranking(
 def format_rank_reversals(crossings: Sequence[RankReversal], factor: str = "") -> str:
     """Pairs that change places: ``kyber is better than bfq on writes, and worse on reads``."""
     texts = []
-    for each in crossings[:MOST_NAMED]:
+    for crossing in crossings[:MOST_NAMED]:
         first, second = (
-            name_configuration(own, factor) for own in (each.configuration, each.other)
+            name_configuration(own, factor) for own in (crossing.configuration, crossing.other)
         )
-        better, worse = (join_words(names) for names in (each.better_on, each.worse_on))
+        better, worse = (join_words(names) for names in (crossing.better_on, crossing.worse_on))
         texts.append(f"{first} is better than {second} on {better}, and worse on {worse}")
     if (left := len(crossings) - MOST_NAMED) > 0:
         texts.append(format_count(left, "more pair"))
@@ -174,12 +174,12 @@ def build_ranking(study: Study, ranking: Ranking | None) -> RankingReport | None
     workloads = [workload.label for workload in study.workloads]
     crossings = tuple(
         RankReversal(
-            configuration=labels[each.first],
-            other=labels[each.second],
-            better_on=tuple(workloads[index] for index in each.better),
-            worse_on=tuple(workloads[index] for index in each.worse),
+            configuration=labels[interaction.first],
+            other=labels[interaction.second],
+            better_on=tuple(workloads[index] for index in interaction.better),
+            worse_on=tuple(workloads[index] for index in interaction.worse),
         )
-        for each in ranking.interactions
+        for interaction in ranking.interactions
     )
     order = ranking.combined
     best = tuple(labels[index] for index in order.best)
@@ -226,7 +226,7 @@ def _rank_all(
     ranking: Ranking, labels: Sequence[str], workloads: Sequence[str]
 ) -> tuple[RankedConfiguration, ...]:
     """Return the configurations by rank, ties by their difference from the geometric mean."""
-    order, found = ranking.combined, []
+    order, ranked = ranking.combined, []
     for index, label in enumerate(labels):
         alone = [float(own.vs_mean.value[index]) for own in ranking.by_workload]
         worst = int(np.argmin(alone))
@@ -242,8 +242,8 @@ def _rank_all(
             worst_workload=workloads[worst],
             worst_from_mean=finite(as_fraction(alone[worst])),
         )
-        found.append((own.best_rank, own.worst_rank, -order.vs_mean.value[index], index, own))
-    return tuple(own for *_, own in sorted(found))
+        ranked.append((own.best_rank, own.worst_rank, -order.vs_mean.value[index], index, own))
+    return tuple(own for *_, own in sorted(ranked))
 
 
 def _change(estimates: IntervalEstimates, place: int | tuple[int, int]) -> float | None:
@@ -276,7 +276,7 @@ def build_ranking_section(report: Report) -> Section | None:
     alone = (
         [(report.noun, ranks[0].configuration)]
         + [(own.workload, _rank(each)) for own, each in zip(ranking.workloads, ranks, strict=True)]
-        for ranks in zip(*(own.ranks for own in ranking.workloads), strict=True)
+        for ranks in zip(*(workload.ranks for workload in ranking.workloads), strict=True)
     )
     pairs = (
         {

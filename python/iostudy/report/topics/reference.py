@@ -164,9 +164,9 @@ def build_reference(study: Study, rows: Sequence[TrialRow]) -> ReferenceReport |
     counterparts = _Counterparts(study, published, rows)
     labels = {configuration.label for configuration in study.configurations()}
     orders = tuple(
-        each
-        for each in whole.orders
-        if len(labels & {counterparts.name(name) for name in each.order}) > 1
+        order
+        for order in whole.orders
+        if len(labels & {counterparts.name(name) for name in order.order}) > 1
     )
     figures, of_hadoop = [], []
     for each, figure in zip(whole.figures, published.figures, strict=True):
@@ -197,13 +197,13 @@ class _Counterparts:
     ) -> WorkloadRequest | None:
         """Return the first workload that a figure matches, at the same load; None without any."""
         label = self.published.counterparts.get(figure.workload)
-        found = (
-            own
-            for own in self.study.workloads
-            if (matches(own) or own.label == label)
-            and figure.load in (None, getattr(own.options, self.published.load, None))
+        requests = (
+            workload
+            for workload in self.study.workloads
+            if (matches(workload) or workload.label == label)
+            and figure.load in (None, getattr(workload.options, self.published.load, None))
         )
-        return next(found, None)
+        return next(requests, None)
 
     def measure(
         self, figure: PublishedFigure, request: WorkloadRequest | None
@@ -212,10 +212,10 @@ class _Counterparts:
         if request is None:
             return None
         label, baseline = self.name(figure.configuration), self.name(self.published.baseline)
-        own = self._values(figure, request, label)
-        base = own if label == baseline else self._values(figure, request, baseline)
+        figures = self._values(figure, request, label)
+        base = figures if label == baseline else self._values(figure, request, baseline)
         # A study without the published baseline has the value, and no change.
-        means = compare_means(base or own, own, decision_rule(self.study))
+        means = compare_means(base or figures, figures, decision_rule(self.study))
         if means is None:
             return None
         known = catalog.get(request.name).figures(request.options)
@@ -371,7 +371,7 @@ def build_reference_document(reference: ReferenceReport) -> Document:
     )
     table = make_table(rows, names=3)
     note = f"Changes are against {reference.baseline}, where that has the figure."
-    orders = tuple(f"{own.where}: {' > '.join(own.order)}" for own in reference.orders)
+    orders = tuple(f"{order.where}: {' > '.join(order.order)}" for order in reference.orders)
     return Document(
         title=f"{reference.name}: {reference.title}",
         notes=(

@@ -24,7 +24,7 @@ from iostudy.report.values import Report, WorkloadReport
 
 def build_summary_sections(report: Report) -> tuple[Section, ...]:
     """Return the sections between the answer and the workloads that the study has."""
-    found = (
+    sections = (
         *_build_topics(report, leads=True),
         *build_scaling_sections(report),
         build_ranking_section(report),
@@ -36,7 +36,7 @@ def build_summary_sections(report: Report) -> tuple[Section, ...]:
         build_switchback_section(report),
         build_noise_section(report),
     )
-    return tuple(section for section in found if section is not None)
+    return tuple(section for section in sections if section is not None)
 
 
 def _build_topics(report: Report, *, leads: bool) -> Iterator[Section]:
@@ -48,8 +48,8 @@ def _build_topics(report: Report, *, leads: bool) -> Iterator[Section]:
 
 def build_closing_sections(report: Report) -> tuple[Section, ...]:
     """Return the sections after the workloads that the study has."""
-    found = (build_reference_section(report), build_configurations_section(report))
-    return tuple(section for section in found if section is not None)
+    sections = (build_reference_section(report), build_configurations_section(report))
+    return tuple(section for section in sections if section is not None)
 
 
 def build_workload_sections(workload: WorkloadReport, report: Report) -> Iterator[Section]:

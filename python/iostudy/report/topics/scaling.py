@@ -160,15 +160,15 @@ def build_published_curves(study: Study, workload: WorkloadRequest) -> Iterator[
         loads = sorted({figure.load for figure in figures if figure.load is not None})
         labels = list(dict.fromkeys(figure.configuration for figure in figures))
         values = {(figure.configuration, figure.load): figure.value for figure in figures}
-        own = catalog.get(workload.name).figure(name, workload.options)
-        sign = 1 if own.higher_is_better else -1
+        definition = catalog.get(workload.name).figure(name, workload.options)
+        sign = 1 if definition.higher_is_better else -1
         crossings: tuple[CurveCrossing, ...] = ()
         if len(values) == len(labels) * len(loads):
             logs = [[sign * np.log(values[label, load]) for label in labels] for load in loads]
             crossings = build_crossings(find_estimated_crossings(loads, logs), labels, loads)
         yield PublishedCurves(
             reference=study.reference,
-            figure=own.name,
+            figure=definition.name,
             unit=figures[0].unit,
             levels=tuple(LoadLevel(load=load, text=f"{load:g}", workload="") for load in loads),
             values={label: tuple(values.get((label, load)) for load in loads) for label in labels},
@@ -177,7 +177,7 @@ def build_published_curves(study: Study, workload: WorkloadRequest) -> Iterator[
 
 
 def build_crossings(
-    found: Iterable[CrossingEstimate], labels: Sequence[str], loads: Sequence[float]
+    estimates: Iterable[CrossingEstimate], labels: Sequence[str], loads: Sequence[float]
 ) -> tuple[CurveCrossing, ...]:
     """Crossings of configurations, of which they have the indices, as those of loads."""
     return tuple(
@@ -189,7 +189,7 @@ def build_crossings(
             load=each.load,
             interval=each.interval and Span(low=each.interval[0], high=each.interval[1]),
         )
-        for each in found
+        for each in estimates
     )
 
 
@@ -197,12 +197,12 @@ def build_scaling(
     study: Study, rows: Sequence[MeasuredRow], ranking: Ranking | None
 ) -> Iterator[ScalingReport]:
     """The curves of every workload that has a load; ``ranking`` is that of the study."""
-    for found in analyze_scaling(study, rows, ranking):
-        first = found.requests[0]
+    for result in analyze_scaling(study, rows, ranking):
+        first = result.requests[0]
         levels = tuple(
-            LoadLevel(load=own.load.level, text=own.load.text, workload=own.label)
-            for own in found.requests
-            if own.load is not None
+            LoadLevel(load=request.load.level, text=request.load.text, workload=request.label)
+            for request in result.requests
+            if request.load is not None
         )
         loads = [level.load for level in levels]
         sign = 1 if first.figure.higher_is_better else -1
@@ -221,10 +221,10 @@ def build_scaling(
                     holds_up_to=tuple(loads[level] for level in curve.stable_up_to),
                     peak=tuple(loads[level] for level in curve.peak),
                 )
-                for own, curve in zip(study.configurations(), found.curves, strict=True)
+                for own, curve in zip(study.configurations(), result.curves, strict=True)
             ),
             crossings=build_crossings(
-                found.crossings, [own.label for own in study.choices()], loads
+                result.crossings, [choice.label for choice in study.choices()], loads
             ),
             published=tuple(build_published_curves(study, first)),
         )
@@ -376,13 +376,13 @@ def _list_tables(scaling: ScalingReport, report: Report) -> Iterator[TextTable]:
     yield make_table(saturation, "saturation")
     crossings = (
         {
-            "ahead below": each.overtaken,
-            "ahead above": each.overtaking,
-            "between": format_levels_between(each, scaling.option, levels),
-            f"{scaling.option}, about": format_crossing_load(each, levels),
-            "shown by": "estimates" if each.interval is None else "verdicts",
+            "ahead below": crossing.overtaken,
+            "ahead above": crossing.overtaking,
+            "between": format_levels_between(crossing, scaling.option, levels),
+            f"{scaling.option}, about": format_crossing_load(crossing, levels),
+            "shown by": "estimates" if crossing.interval is None else "verdicts",
         }
-        for each in scaling.crossings
+        for crossing in scaling.crossings
     )
     if scaling.crossings:
         yield make_table(crossings, "crossings", names=2)
@@ -407,31 +407,31 @@ def _list_steps(scaling: ScalingReport, report: Report) -> TextTable:
 
 def _list_published(scaling: ScalingReport) -> Iterator[TextTable]:
     """Yield the published values, and in brackets their ratios to those of the first load."""
-    for own in scaling.published:
+    for curves in scaling.published:
         rows = []
-        for index, level in enumerate(own.levels):
+        for index, level in enumerate(curves.levels):
             row = [(scaling.option, level.text)]
-            for label, (first, *_) in own.values.items():
-                value = own.values[label][index]
+            for label, (first, *_) in curves.values.items():
+                value = curves.values[label][index]
                 text = UNKNOWN if value is None else f"{value:g}"
                 if value is not None and index and first:
                     text += f" ({value / first:.2f})"
                 row.append((label, text))
             rows.append(row)
-        unit = "" if own.unit == own.figure else f", {own.unit}"
-        title = f"{own.reference}: {own.figure}{unit} (times the value at the first load)"
+        unit = "" if curves.unit == curves.figure else f", {curves.unit}"
+        title = f"{curves.reference}: {curves.figure}{unit} (times the value at the first load)"
         yield make_table(rows, title)
 
 
 def _remarks(scaling: ScalingReport, report: Report) -> Iterator[str]:
     """Yield estimates without tests, published crossings, and how to read the tables."""
-    for each in scaling.crossings:
-        if each.interval is None:
-            said = format_crossing(each, scaling.option, scaling.levels, report.factor)
+    for crossing in scaling.crossings:
+        if crossing.interval is None:
+            said = format_crossing(crossing, scaling.option, scaling.levels, report.factor)
             yield f"By estimates, of which verdicts confirm one side only: {said}."
     for own in scaling.published:
         crossed = "; ".join(
-            format_crossing(each, scaling.option, own.levels) for each in own.crossings
+            format_crossing(crossing, scaling.option, own.levels) for crossing in own.crossings
         )
         if crossed:
             yield f"{own.reference}, {own.figure}, as published and without intervals: {crossed}."
@@ -535,12 +535,12 @@ def _draw_crossings(crossings: Sequence[CurveCrossing], x: alt.X) -> Iterator[al
     """A band over the interval, and a line where the curves meet."""
     rows = [
         {
-            "load": each.load,
-            "low": each.interval.low if each.interval else each.load,
-            "high": each.interval.high if each.interval else each.load,
-            "crossing": f"{each.overtaking} overtakes {each.overtaken}",
+            "load": crossing.load,
+            "low": crossing.interval.low if crossing.interval else crossing.load,
+            "high": crossing.interval.high if crossing.interval else crossing.load,
+            "crossing": f"{crossing.overtaking} overtakes {crossing.overtaken}",
         }
-        for each in crossings
+        for crossing in crossings
     ]
     if rows:
         base = alt.Chart(alt.InlineData(values=rows))

@@ -118,9 +118,9 @@ def summarize_workloads(
         if each not in open_
     }
     if open_:
-        others = [result for each in open_ for result in each.results[1:]]
+        others = [result for verdicts in open_ for result in verdicts.results[1:]]
         undecided = _nothing_decided(open_[0].results[0], others, topic)
-        said |= {each.name: undecided for each in open_}
+        said |= {verdicts.name: undecided for verdicts in open_}
     return build_sentences(said)
 
 
@@ -335,35 +335,35 @@ class _Headline:
         That one of several is the best of them is no verdict, but what their estimates say.
         """
         winner = candidates[0]
-        own = self.by_configuration[winner]
-        better = [name for name, result in own.items() if result.verdict is Verdict.BETTER]
+        results = self.by_configuration[winner]
+        better = [name for name, result in results.items() if result.verdict is Verdict.BETTER]
         who = f"{self.topic.name(winner)} is better than {self.baseline}:"
         if rivals := [label for label in candidates[1:] if label in self.by_configuration]:
             who = f"{self._name([winner, *rivals])} are better than {self.baseline}; "
             who += f"{self.topic.name(winner)}, with the highest estimate,"
-        rest = [name for name in own if name not in better]
+        rest = [name for name in results if name not in better]
         clauses = []
-        if shown := [name for name in rest if own[name].not_worse]:
-            same = all(own[name].verdict is Verdict.EQUIVALENT for name in shown)
+        if shown := [name for name in rest if results[name].not_worse]:
+            same = all(results[name].verdict is Verdict.EQUIVALENT for name in shown)
             what = "equivalent within" if same else "not worse by"
             clauses.append(f"{what} {self.topic.limit} on {_rest(shown)}")
-        if open_ := [name for name in rest if not own[name].not_worse]:
+        if open_ := [name for name in rest if not results[name].not_worse]:
             clauses.append(f"without a required verdict on {_rest(open_)}")
         more = f", and {' and '.join(clauses)}" if rest else ""
-        return f"{who} {self._say_sizes(own, better or list(own))}{more}"
+        return f"{who} {self._say_sizes(results, better or list(results))}{more}"
 
     def say_divided(self, better: Sequence[str]) -> str:
         """None of those that are better somewhere is shown to be harmless elsewhere."""
-        own, name = self.by_configuration[better[0]], self.topic.name(better[0])
+        results, name = self.by_configuration[better[0]], self.topic.name(better[0])
         up, down = (
-            [name for name, result in own.items() if result.verdict is verdict]
+            [name for name, result in results.items() if result.verdict is verdict]
             for verdict in (Verdict.BETTER, Verdict.WORSE)
         )
         left = len(better) - 1
         verb = "differs" if left == 1 else "differ"
         more = f", and {left} more {verb} by workload" if left else ""
         if not down:
-            rest = self._name_places([label for label in own if label not in up])
+            rest = self._name_places([label for label in results if label not in up])
             return (
                 f"no {self.topic.noun} meets the goal: {name} is better than {self.baseline} on "
                 f"{self._name_places(up)}, and not shown to be harmless on {rest}{more}"
@@ -379,9 +379,9 @@ class _Headline:
         """No configuration is better, and these are worse."""
         who = f"{self._name(worse)} {_be(len(worse))} worse than {self.baseline}"
         if len(worse) == 1:
-            own = self.by_configuration[worse[0]]
-            where = [name for name, result in own.items() if result.verdict is Verdict.WORSE]
-            who += f": {self._say_sizes(own, where)}"
+            results = self.by_configuration[worse[0]]
+            where = [name for name, result in results.items() if result.verdict is Verdict.WORSE]
+            who += f": {self._say_sizes(results, where)}"
         if len(self.by_configuration) > 1:
             who = f"no {self.topic.noun} is shown to be better, and {who}"
         return f"{who}{self._say_open()}"

@@ -126,13 +126,13 @@ def describe_disagreements(reports: Sequence[SwitchbackReport], factor: str = ""
 
     ``factor`` is the one that varies alone, if any.
     """
-    for own in reports:
-        for found in own.confirmations:
+    for report in reports:
+        for found in report.confirmations:
             if found.outcome is ConfirmationOutcome.DISAGREE:
                 name = name_configuration(found.configuration, factor)
                 yield (
                     f"Whole trials contradict the windows of {name} on "
-                    f"{own.workload}: {format_change_interval(found.change, found.interval)} in "
+                    f"{report.workload}: {format_change_interval(found.change, found.interval)} in "
                     "whole trials, "
                     f"{format_change_interval(found.windows_change, found.windows_interval)} in "
                     "windows. Use whole trials (decide: {mode: trials})."
@@ -162,7 +162,7 @@ def _confirm(
         [other[block] for block in common],
         higher_is_better=higher,
     ).differences
-    found = measure_agreement(
+    agreement = measure_agreement(
         PairedMean(float(ratios.mean()), float(ratios.std(ddof=1)), len(ratios)),
         PairedMean(windows.estimate, windows.sd, windows.blocks),
         windows.interval,
@@ -175,10 +175,10 @@ def _confirm(
         interval=_span(mean_interval(ratios, 1 - CONFIDENCE), higher=higher),
         windows_change=windows.change,
         windows_interval=build_span(windows.change_interval),
-        difference=as_fraction(sign * found.difference),
-        difference_interval=_span(Interval(found.low, found.high), higher=higher),
-        outcome=found.outcome,
-        blocks_needed=found.blocks_needed,
+        difference=as_fraction(sign * agreement.difference),
+        difference_interval=_span(Interval(agreement.low, agreement.high), higher=higher),
+        outcome=agreement.outcome,
+        blocks_needed=agreement.blocks_needed,
     )
 
 
@@ -225,7 +225,7 @@ def build_switchback(
         return
     selected = select_confirmations(study, compared)
     values = collect_figures(study, recorded.trials)
-    plans = {own.workload: own.plan for own in rows.plans if own.plan is not None}
+    plans = {plan.workload: plan.plan for plan in rows.plans if plan.plan is not None}
     for request in study.workloads:
         plan = plans.get(request.label)
         if plan is None:
@@ -294,16 +294,16 @@ def build_switchback_section(report: Report) -> Section | None:
         return None
     plan = make_table(
         {
-            "workload": own.workload,
-            "window": format_seconds(own.window_seconds),
-            "washout": format_seconds(own.washout_seconds),
-            "rounds a block": own.rounds_per_block,
-            "blocks": own.blocks,
-            "windows": own.windows,
-            "measured in": format_seconds(own.measuring_seconds),
-            "bias included": format_percent(own.bias),
+            "workload": switchback.workload,
+            "window": format_seconds(switchback.window_seconds),
+            "washout": format_seconds(switchback.washout_seconds),
+            "rounds a block": switchback.rounds_per_block,
+            "blocks": switchback.blocks,
+            "windows": switchback.windows,
+            "measured in": format_seconds(switchback.measuring_seconds),
+            "bias included": format_percent(switchback.bias),
         }
-        for own in report.switchback
+        for switchback in report.switchback
     )
     confirmations = (
         {

@@ -60,19 +60,19 @@ _KIB = "kB"
 def build_telemetry(study: Study, rows: Sequence[TrialRow]) -> tuple[TelemetryReport, ...]:
     """One for each workload and configuration with a trial that counts, in the study's order."""
     tested, reports = find_tested_device(rows), []
-    for (workload, configuration), own in group_counted_trials(study, rows).items():
+    for (workload, configuration), rows_of_pair in group_counted_trials(study, rows).items():
         by_name = [
             rename_tested_device(row.summary.devices if row.summary else {}, row.device, tested)
-            for row in own
+            for row in rows_of_pair
         ]
         devices = dict.fromkeys(name for figures in by_name for name in figures)
-        if own:
+        if rows_of_pair:
             report = TelemetryReport(
                 workload=workload,
                 configuration=configuration,
-                trials=len(own),
+                trials=len(rows_of_pair),
                 devices={name: _mean(each.get(name, {}) for each in by_name) for name in devices},
-                machine=_mean(row.summary.machine for row in own if row.summary),
+                machine=_mean(row.summary.machine for row in rows_of_pair if row.summary),
             )
             reports.append(report)
     return tuple(reports)
@@ -83,11 +83,11 @@ def group_counted_trials(
 ) -> dict[tuple[str, str], list[TrialRow]]:
     """The trials that count by workload and configuration, in the study's order."""
     pairs = [(w.label, c.label) for w in study.workloads for c in study.configurations()]
-    found: dict[tuple[str, str], list[TrialRow]] = {pair: [] for pair in pairs}
+    trials: dict[tuple[str, str], list[TrialRow]] = {pair: [] for pair in pairs}
     for row in rows:
-        if row.counts and (own := found.get((row.workload, row.configuration))) is not None:
+        if row.counts and (own := trials.get((row.workload, row.configuration))) is not None:
             own.append(row)
-    return found
+    return trials
 
 
 def find_tested_device(rows: Sequence[TrialRow | RunRow]) -> str:
@@ -107,8 +107,8 @@ def rename_tested_device(devices: Mapping[str, T], device: str, tested: str) -> 
 def _mean(figures: Iterable[Mapping[str, float]]) -> dict[str, float | None]:
     """Arithmetic means by name, each over the trials that have the figure."""
     values: dict[str, list[float]] = {}
-    for own in figures:
-        for name, value in own.items():
+    for figure in figures:
+        for name, value in figure.items():
             values.setdefault(name, []).extend([value] if math.isfinite(value) else [])
     return {name: math.fsum(own) / len(own) if own else None for name, own in values.items()}
 

@@ -144,9 +144,9 @@ def build_results(
     The baseline runs in every block, so the longest comparison holds all of its values; ``alone``
     are its runs.
     """
-    own = [result for result in compared if result.figure == figure]
+    results = [result for result in compared if result.figure == figure]
     label = find_baseline_label(study)
-    longest = max(own, key=lambda each: each.comparison.blocks, default=None)
+    longest = max(results, key=lambda each: each.comparison.blocks, default=None)
     if longest is None:
         values = list(select_figures(alone, figure.name).values())
         mean = math.exp(math.fsum(map(math.log, values)) / len(values)) if values else None
@@ -159,7 +159,7 @@ def build_results(
         slow=_slow_runs(longest.comparison.baseline_slow),
     )
     if find_mode(study).compares_levels:
-        own.sort(key=lambda each: -abs(finite(each.comparison.estimate) or 0.0))
+        results.sort(key=lambda each: -abs(finite(each.comparison.estimate) or 0.0))
     others = (
         Result.copy_from(
             result.comparison,
@@ -172,31 +172,31 @@ def build_results(
             not_worse=result.meets_guard,
             guarded=is_met_guard(study, result),
         )
-        for result in own
+        for result in results
     )
     return (baseline, *others)
 
 
-def _slow_runs(found: SlowRuns | None) -> SlowRunsReport | None:
-    return None if found is None else SlowRunsReport.copy_from(found, at_most=found.bound)
+def _slow_runs(runs: SlowRuns | None) -> SlowRunsReport | None:
+    return None if runs is None else SlowRunsReport.copy_from(runs, at_most=runs.bound)
 
 
 def list_verdicts(workloads: Sequence[WorkloadReport]) -> tuple[FigureVerdicts, ...]:
     """Return the verdicts by every figure, in the order of the study."""
     alone = len(workloads) == 1
     verdicts = []
-    for own in workloads:
-        parts: tuple[WorkloadReport | GuardReport, ...] = (own, *own.guards)
-        for each in parts:
+    for workload in workloads:
+        parts: tuple[WorkloadReport | GuardReport, ...] = (workload, *workload.guards)
+        for part in parts:
             # The label of the workload names its verdicts if it has one figure.
-            name = each.figure.name if alone else f"{each.figure.name} of {own.label}"
+            name = part.figure.name if alone else f"{part.figure.name} of {workload.label}"
             verdicts.append(
                 FigureVerdicts(
-                    name=name if own.guards else own.label,
-                    workload=own.label,
-                    figure=each.figure,
-                    results=each.results,
-                    is_guard=each is not own,
+                    name=name if workload.guards else workload.label,
+                    workload=workload.label,
+                    figure=part.figure,
+                    results=part.results,
+                    is_guard=part is not workload,
                 )
             )
     return tuple(verdicts)

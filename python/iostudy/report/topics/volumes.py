@@ -127,14 +127,14 @@ def _rates(
 ) -> Iterator[VolumeRateReport]:
     """Yield the rate of each direction in which the volume moved more than a few bytes."""
     for pair, counted in group_counted_trials(study, rows).items():
-        own = [row for row in counted if row.summary is not None]
+        measured = [row for row in counted if row.summary is not None]
         configuration = next(each for each in study.configurations() if each.label == pair[1])
         own_layout = layout.with_settings(configuration.settings)
         used = members[: own_layout.members_used(len(members))]
-        moved = {name: _mean(own, f"{prefix}kB/s") for name, prefix in _PREFIXES.items()}
+        moved = {name: _mean(measured, f"{prefix}kB/s") for name, prefix in _PREFIXES.items()}
         for direction, rate in moved.items():
             if rate > _MIN_SHARE * sum(moved.values()):
-                yield _rate(own, own_layout, used, direction)
+                yield _rate(measured, own_layout, used, direction)
 
 
 def _rate(
@@ -164,7 +164,7 @@ def _rate(
 def _devices(rows: Sequence[TrialRow], direction: Direction) -> Iterator[DeviceRequests]:
     """Yield each device from the volume down, by the trials whose devices have the same names."""
     summaries = [row.summary for row in rows if row.summary is not None]
-    same = [own for own in summaries if own.below == summaries[-1].below]
+    same = [summary for summary in summaries if summary.below == summaries[-1].below]
     means = {
         name: {
             figure: fmean(own.devices.get(name, {}).get(figure, 0.0) for own in same)
@@ -221,13 +221,13 @@ def build_volume_section(report: Report) -> Section | None:
     )
     rows = (
         {
-            "disk": own.device,
-            "sequential reads, MiB/s": format_figure(own.read_rate),
-            "random reads/s": format_figure(own.reads_per_second),
-            "sequential writes, MiB/s": format_figure(own.write_rate),
-            "random writes/s": format_figure(own.writes_per_second),
+            "disk": member.device,
+            "sequential reads, MiB/s": format_figure(member.read_rate),
+            "random reads/s": format_figure(member.reads_per_second),
+            "sequential writes, MiB/s": format_figure(member.write_rate),
+            "random writes/s": format_figure(member.writes_per_second),
         }
-        for own in volume.members
+        for member in volume.members
     )
     members = make_table(rows, "Disks alone")
     notes = [_EXPLANATION]
