@@ -368,24 +368,17 @@ class InterimAnalysis:
         if not self._compares_configurations:
             return compare_configurations(self._study, rows)
         known = len(self._rows)
-        if not _extends(self._rows, rows):
+        # Rows of ended trials do not change, so the last one tells whether these extend them.
+        if known and (len(rows) < known or rows[known - 1] is not self._rows[-1]):
             known, self._runs, self._results = 0, {}, {}
         for key, runs in collect_runs(self._study, rows[known:]).items():
             self._runs.setdefault(key, {}).update(runs)
             self._results.pop(key[0], None)
         self._rows = tuple(rows)
+        for workload in self._study.workloads:
+            if workload.label not in self._results:
+                results = compare_on_workload(self._study, workload, self._runs)
+                self._results[workload.label] = results
         return tuple(
-            result for workload in self._study.workloads for result in self._compare_on(workload)
+            result for workload in self._study.workloads for result in self._results[workload.label]
         )
-
-    def _compare_on(self, workload: WorkloadRequest) -> tuple[ComparisonResult, ...]:
-        if workload.label not in self._results:
-            results = compare_on_workload(self._study, workload, self._runs)
-            self._results[workload.label] = results
-        return self._results[workload.label]
-
-
-def _extends(before: Sequence[MeasuredRow], rows: Sequence[MeasuredRow]) -> bool:
-    """Whether ``rows`` extend the previous ones; rows of ended trials do not change."""
-    last = len(before) - 1
-    return not before or (len(rows) > last and rows[last] is before[last])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import statistics
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -37,27 +37,24 @@ def estimate_continuation(
     """
     blocks, seconds = 0, 0.0
     for workload in study.workloads:
-        own = [each for each in _undecided(study, compared) if each.workload == workload.label]
-        if not own:
+        undecided = [
+            result
+            for result in exclude_bounds(compared)
+            if result.workload == workload.label
+            and not (result.comparison.verdict.is_final or is_met_guard(study, result))
+        ]
+        if not undecided:
             continue
-        needed = [each.comparison.blocks_needed for each in own]
-        block_seconds = _block_seconds(study, own, trials, windows)
-        known = [number for number in needed if number is not None]
-        if block_seconds is None or len(known) < len(needed):
-            return None
-        if max(known) > decision_rule(study).longest:
+        needed = [result.comparison.blocks_needed or math.inf for result in undecided]
+        block_seconds = _block_seconds(study, undecided, trials, windows)
+        if block_seconds is None or max(needed) > decision_rule(study).longest:
             return None
         further = max(
-            number - each.comparison.blocks for number, each in zip(known, own, strict=True)
+            int(number) - result.comparison.blocks
+            for number, result in zip(needed, undecided, strict=True)
         )
         blocks, seconds = max(blocks, further), seconds + further * block_seconds
     return ContinuationEstimate(blocks, seconds) if blocks else None
-
-
-def _undecided(study: Study, compared: Sequence[ComparisonResult]) -> Iterator[ComparisonResult]:
-    for result in exclude_bounds(compared):
-        if not result.comparison.verdict.is_final and not is_met_guard(study, result):
-            yield result
 
 
 def _block_seconds(

@@ -229,18 +229,11 @@ def _contribution(
     )
 
 
-def _used_cpu(summary: TelemetrySummary) -> Iterator[tuple[str, float]]:
-    return ((process.name, process.cpu_seconds) for process in summary.foreign)
-
-
-def _counted_io(summary: TelemetrySummary) -> Iterator[tuple[str, float]]:
-    return ((submitter.name, submitter.kB) for submitter in summary.submitters)
-
-
 _USED: dict[NoiseCause, Callable[[TelemetrySummary], Iterator[tuple[str, float]]]] = {
-    NoiseCause.FOREIGN_CPU: _used_cpu,
-    NoiseCause.FOREIGN_IO: _counted_io,
+    NoiseCause.FOREIGN_CPU: lambda summary: ((p.name, p.cpu_seconds) for p in summary.foreign),
+    NoiseCause.FOREIGN_IO: lambda summary: ((s.name, s.kB) for s in summary.submitters),
 }
+"""How much each process used, by the cause that it may be."""
 
 
 def _busiest_process(

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from iostudy import plugins
-from iostudy.analysis.noise import Noise, PowerEstimate, estimate_power, pool_noise
+from iostudy.analysis.noise import PowerEstimate, estimate_power, pool_noise
 from iostudy.results.comparisons import ComparisonResult, decision_rule
 from iostudy.study.mode import find_mode
 from iostudy.study.model import Study
@@ -50,7 +50,8 @@ def estimate_workload_power(
 
 def format_power(power: PowerEstimate, seconds: Callable[[int], float] | None = None) -> str:
     """Format a sentence without its subject. ``seconds`` maps a number of blocks to a duration."""
-    noise, margin = format_noise(power.noise), format_percent(power.margin)
+    sd, margin = power.noise, format_percent(power.margin)
+    noise = f"noise {format_percent_interval(sd.sd, sd.low, sd.high)}"
     if power.detectable_effect > _LARGEST_USEFUL_EFFECT:
         return f"{noise}: too large to detect any useful difference"
     if power.is_margin_detectable:
@@ -62,11 +63,6 @@ def format_power(power: PowerEstimate, seconds: Callable[[int], float] | None = 
         f"the minimum detectable effect is {detectable}. "
         "Longer runs, more blocks or a quieter machine reduce it"
     )
-
-
-def format_noise(noise: Noise) -> str:
-    """Format the sd of paired differences with its interval: ``noise 6 % [4.1, 11]``."""
-    return f"noise {format_percent_interval(noise.sd, noise.low, noise.high)}"
 
 
 def _blocks(count: int, seconds: Callable[[int], float] | None) -> str:

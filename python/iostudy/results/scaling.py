@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from iostudy.analysis.ranking import Ranking
 from iostudy.analysis.scaling import (
@@ -17,7 +16,6 @@ from iostudy.analysis.scaling import (
 )
 from iostudy.ledger.rows import MeasuredRow
 from iostudy.results.comparisons import (
-    BlockFigures,
     collect_figures,
     common_blocks,
     decision_rule,
@@ -25,9 +23,6 @@ from iostudy.results.comparisons import (
 )
 from iostudy.study.mode import find_mode
 from iostudy.study.model import Study, WorkloadRequest
-
-Array = NDArray[np.float64]
-AllValues = Mapping[tuple[str, str], BlockFigures]
 
 
 @dataclass(frozen=True)
@@ -51,24 +46,13 @@ def analyze_scaling(
         return ()
     values = collect_figures(study, rows)
     orders = dict(zip(study.workloads, ranking.by_workload, strict=True)) if ranking else {}
-    return tuple(
-        ScalingResult(
-            tuple(own),
-            estimate_curves(_figures(study, own, values), decision_rule(study), count=len(groups)),
-            find_crossings(
-                [_level(request) for request in own], [orders[request] for request in own if orders]
-            ),
-        )
-        for own in groups.values()
-    )
-
-
-def _figures(study: Study, requests: Sequence[WorkloadRequest], values: AllValues) -> Array:
-    """Levels x rounds x configurations."""
-    blocks = common_blocks(values, {request.label for request in requests})
-    return np.stack([workload_log_figures(study, request, values, blocks) for request in requests])
-
-
-def _level(request: WorkloadRequest) -> float:
-    assert request.load is not None
-    return request.load.level
+    results = []
+    for requests in groups.values():
+        blocks = common_blocks(values, {request.label for request in requests})
+        # Levels x rounds x configurations.
+        figures = np.stack([workload_log_figures(study, own, values, blocks) for own in requests])
+        curves = estimate_curves(figures, decision_rule(study), count=len(groups))
+        loads = [request.load.level for request in requests if request.load is not None]
+        crossings = find_crossings(loads, [orders[request] for request in requests if orders])
+        results.append(ScalingResult(tuple(requests), curves, crossings))
+    return tuple(results)
