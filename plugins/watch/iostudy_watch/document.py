@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Literal
 
-from pydantic import Field, FiniteFloat
+from pydantic import FiniteFloat
 
-from iostudy.report.base import Value
+from iostudy.report.base import Value, declare_schema
 from iostudy.report.topics.diagnosis import DiagnosisReport
 
 Figures = dict[str, FiniteFloat | None]
@@ -32,10 +32,7 @@ class ProcessReport(Value):
 class WatchReport(Value):
     """Activity during a command; docs/telemetry has the names and units of all figures."""
 
-    schema_name: Literal["iostudy.watched/1"] = Field(
-        default="iostudy.watched/1", serialization_alias="schema"
-    )
-    """The form of this document; the number grows when a reader of the old form would fail."""
+    schema_name: Literal["iostudy.watched/1"] = declare_schema("iostudy.watched/1")
     command: tuple[str, ...]
     """The command with its arguments."""
     exit_code: int

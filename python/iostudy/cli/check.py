@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import typer
-from pydantic import Field
 
 from iostudy.cli.arguments import Json, StudyName, StudyOut, UnsafeFolders
 from iostudy.cli.console import print_json, print_line, print_table
@@ -38,7 +37,7 @@ from iostudy.node.expected import (
 )
 from iostudy.node.free_space import estimate_volume
 from iostudy.node.targets.driver import find_driver
-from iostudy.report.base import Value
+from iostudy.report.base import Value, declare_schema
 from iostudy.storage_kind import find_storage_kind
 from iostudy.study.mode import describe_mode, find_mode
 from iostudy.study.model import Study, WorkloadRequest
@@ -291,10 +290,7 @@ class EffortReport(Value):
 class CheckReport(Value):
     """A valid study; ``margin`` and ``risk`` are shares of 1."""
 
-    schema_name: Literal["iostudy.check/1"] = Field(
-        default="iostudy.check/1", serialization_alias="schema"
-    )
-    """Name and version of this form."""
+    schema_name: Literal["iostudy.check/1"] = declare_schema("iostudy.check/1")
     study: str
     """Name of the study: that of its file."""
     question: str

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Annotated, Any, Literal, assert_never
 
 import typer
-from pydantic import Field
 
 from iostudy.cli.arguments import Json
 from iostudy.cli.console import (
@@ -28,7 +27,7 @@ from iostudy.host.device_kinds import DeviceKind
 from iostudy.host.inventory import collect_inventory
 from iostudy.host.raid_arrays import SyncAction
 from iostudy.host.topology import DeviceNode, MountEntry, Topology
-from iostudy.report.base import Value
+from iostudy.report.base import Value, declare_schema
 from iostudy.settings import catalog
 from iostudy.study.declared_settings import declare_files
 from iostudy.units import format_rounded_size
@@ -243,10 +242,7 @@ class DoctorFindingReport(Value):
 class DoctorReport(Value):
     """Storage stack of the host, with findings."""
 
-    schema_name: Literal["iostudy.doctor/1"] = Field(
-        default="iostudy.doctor/1", serialization_alias="schema"
-    )
-    """The form of this document; the number grows when a reader of the old form would fail."""
+    schema_name: Literal["iostudy.doctor/1"] = declare_schema("iostudy.doctor/1")
     host: dict[str, Any]
     """Inventory of the host, with its examined disks."""
     stack: list[DeviceReport]

@@ -6,13 +6,13 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Literal
 
-from pydantic import Field, FiniteFloat
+from pydantic import FiniteFloat
 
 from iostudy.cli.console import print_json
 from iostudy.cli.report_output import read_report
 from iostudy.ledger.given_up_workloads import GivenUpWorkload
 from iostudy.report.answer import build_answer
-from iostudy.report.base import EffectReport, State, Step, Value
+from iostudy.report.base import EffectReport, State, Step, Value, declare_schema
 from iostudy.report.topics.verdicts import Result, list_verdicts
 from iostudy.report.values import Report
 
@@ -47,10 +47,7 @@ class WorkloadTime(Value):
 class StudyRunReport(Value):
     """The result of ``iostudy run``."""
 
-    schema_name: Literal["iostudy.run/2"] = Field(
-        default="iostudy.run/2", serialization_alias="schema"
-    )
-    """Name and version of this form."""
+    schema_name: Literal["iostudy.run/2"] = declare_schema("iostudy.run/2")
     study: str
     """Name of the study: that of its file."""
     folder: str

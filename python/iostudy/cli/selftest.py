@@ -19,7 +19,7 @@ from iostudy.cli.arguments import Json, Seed, UnsafeFolders
 from iostudy.cli.consent import Consent
 from iostudy.cli.console import print_json, print_line, print_table, say
 from iostudy.cli.output_folder import find_output_folder, print_resume_hint_on_signal, refuse_seed
-from iostudy.report.base import Span, Value, build_span
+from iostudy.report.base import Span, Value, build_span, declare_schema
 from iostudy.report.formatting import format_change_interval, format_signed_change
 from iostudy.report.section import TextTable
 from iostudy.report.topics.noise import PowerEstimateReport, build_workload_power
@@ -139,10 +139,7 @@ class ExpectationResult(Value):
 class SelftestReport(Value):
     """Outcome of a selftest."""
 
-    schema_name: Literal["iostudy.selftest/1"] = Field(
-        default="iostudy.selftest/1", serialization_alias="schema"
-    )
-    """The form of this document; the number grows when a reader of the old form would fail."""
+    schema_name: Literal["iostudy.selftest/1"] = declare_schema("iostudy.selftest/1")
     outcome: ExpectationOutcome
     """Outcome of all expectations."""
     sentence: str = Field(serialization_alias="told")

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 from enum import StrEnum
-from typing import Annotated, Self
+from typing import Annotated, Any, Self
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, FiniteFloat
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, FiniteFloat
 
 from iostudy.analysis.verdict import Verdict
 
@@ -23,6 +23,12 @@ class Value(BaseModel):
         """Return the value with the fields that ``source`` has by the same names, and ``more``."""
         fields = {name: getattr(source, name) for name in cls.model_fields if hasattr(source, name)}
         return cls.model_validate({**fields, **more}, from_attributes=True)
+
+
+def declare_schema(name: str) -> Any:
+    """Return the field with the form of a document, as ``iostudy.report/3``."""
+    text = "The form of this document; the number grows when a reader of the old form would fail."
+    return Field(default=name, serialization_alias="schema", description=text)
 
 
 class OnWorkload(Value):

@@ -9,7 +9,7 @@ from pydantic import Field, FiniteFloat, JsonValue, create_model
 
 from iostudy.analysis.series import Flag
 from iostudy.ledger.given_up_workloads import GivenUpWorkload
-from iostudy.report.base import Method, State, Step, Value
+from iostudy.report.base import Method, State, Step, Value, declare_schema
 from iostudy.report.plugin_topics import TopicValue, list_topics
 from iostudy.report.topics.block_latency import BlockLatencyReport
 from iostudy.report.topics.bottlenecks import BottleneckReport, DisturbanceReport
@@ -77,10 +77,7 @@ class WorkloadReport(Value):
 class Report(Value):
     """Report of a study."""
 
-    schema_name: Literal["iostudy.report/3"] = Field(
-        default="iostudy.report/3", serialization_alias="schema"
-    )
-    """The form of this document; the number grows when a reader of the old form would fail."""
+    schema_name: Literal["iostudy.report/3"] = declare_schema("iostudy.report/3")
     name: str
     """Name of the study: that of its file."""
     question: str

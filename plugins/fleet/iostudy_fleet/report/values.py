@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Literal
 
-from pydantic import Field, FiniteFloat
+from pydantic import FiniteFloat
 
 from iostudy.analysis.verdict import Verdict
-from iostudy.report.base import Span, Value
+from iostudy.report.base import Span, Value, declare_schema
 from iostudy.report.topics.verdicts import Result
 from iostudy.workloads.definition import Figure
 
@@ -150,10 +150,7 @@ class BaselineSpread(Value):
 class FleetReport(Value):
     """Report on one study on several nodes."""
 
-    schema_name: Literal["iostudy.fleet/1"] = Field(
-        default="iostudy.fleet/1", serialization_alias="schema"
-    )
-    """The form of this document; the number grows when a reader of the old form would fail."""
+    schema_name: Literal["iostudy.fleet/1"] = declare_schema("iostudy.fleet/1")
     iostudy_version: str
     """Version of iostudy that made the report."""
     question: str

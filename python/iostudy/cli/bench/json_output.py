@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Literal
 
-from pydantic import BaseModel, Field, FiniteFloat
+from pydantic import BaseModel, FiniteFloat
 
 from iostudy.diagnosis.bottleneck import Diagnosis
 from iostudy.node.protocol import TrialResult
-from iostudy.report.base import Value, finite
+from iostudy.report.base import Value, declare_schema, finite
 from iostudy.report.formatting import finite_values
 from iostudy.report.topics.diagnosis import DiagnosisReport, build_diagnosis
 from iostudy.telemetry.summary import BlockRequests, Requests
@@ -144,10 +144,7 @@ class BlockRequestReport(Value):
 class BenchReport(Value):
     """One run of one workload."""
 
-    schema_name: Literal["iostudy.bench/1"] = Field(
-        default="iostudy.bench/1", serialization_alias="schema"
-    )
-    """The form of this document; the number grows when a reader of the old form would fail."""
+    schema_name: Literal["iostudy.bench/1"] = declare_schema("iostudy.bench/1")
     workload: str
     """Name of the workload."""
     options: dict[str, str]

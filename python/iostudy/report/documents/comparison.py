@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from typing import Literal
 
 import numpy as np
-from pydantic import Field, FiniteFloat, JsonValue
+from pydantic import FiniteFloat, JsonValue
 
 from iostudy.analysis import unpaired
 from iostudy.analysis.paired import as_fraction
@@ -22,6 +22,7 @@ from iostudy.report.base import (
     UnderConfiguration,
     Value,
     build_span,
+    declare_schema,
 )
 from iostudy.report.formatting import (
     UNKNOWN,
@@ -142,10 +143,7 @@ class CircumstanceDifference(Value):
 class StudyComparison(Value):
     """Comparison of two studies."""
 
-    schema_name: Literal["iostudy.comparison/3"] = Field(
-        default="iostudy.comparison/3", serialization_alias="schema"
-    )
-    """The form of this document; the number grows when a reader of the old form would fail."""
+    schema_name: Literal["iostudy.comparison/3"] = declare_schema("iostudy.comparison/3")
     first: ComparedStudy
     """The first study."""
     second: ComparedStudy

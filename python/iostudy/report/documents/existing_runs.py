@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from pydantic import Field, FiniteFloat
+from pydantic import FiniteFloat
 
 from iostudy.analysis.rule import Rule
 from iostudy.analysis.unpaired import compare_samples
 from iostudy.analysis.verdict import Verdict
-from iostudy.report.base import Interval, Known, Value
+from iostudy.report.base import Interval, Known, Value, declare_schema
 from iostudy.report.formatting import format_change_interval, format_count, format_figure
 from iostudy.report.section import Document, Section, make_table
 from iostudy.units import format_percent
@@ -58,10 +58,7 @@ class FigureComparison(Value):
 class RunsComparison(Value):
     """Comparison of two sets of runs that exist already."""
 
-    schema_name: Literal["iostudy.runs/1"] = Field(
-        default="iostudy.runs/1", serialization_alias="schema"
-    )
-    """The form of this document; the number grows when a reader of the old form would fail."""
+    schema_name: Literal["iostudy.runs/1"] = declare_schema("iostudy.runs/1")
     first: str
     """The first set of runs, as given."""
     second: str

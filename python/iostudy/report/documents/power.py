@@ -12,7 +12,7 @@ from pydantic import Field, FiniteFloat
 from iostudy.analysis.noise import estimate_power, minimum_detectable_effect, pool_noise
 from iostudy.analysis.verdict import Verdict
 from iostudy.ledger.rows import TrialRow
-from iostudy.report.base import Interval, Span, Value, build_span, finite
+from iostudy.report.base import Interval, Span, Value, build_span, declare_schema, finite
 from iostudy.report.formatting import UNKNOWN, format_change_interval, format_count, join_words
 from iostudy.report.section import TextTable, make_table
 from iostudy.report.topics.noise import (
@@ -83,10 +83,7 @@ class WorkloadPower(Value):
 class PowerReport(Value):
     """Noise, power and duration of a study."""
 
-    schema_name: Literal["iostudy.power/1"] = Field(
-        default="iostudy.power/1", serialization_alias="schema"
-    )
-    """The form of this document; the number grows when a reader of the old form would fail."""
+    schema_name: Literal["iostudy.power/1"] = declare_schema("iostudy.power/1")
     study: str
     """Name of the study."""
     blocks: int

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import TYPE_CHECKING, Literal
 
-from pydantic import Field, FiniteFloat
+from pydantic import FiniteFloat
 
 from iostudy.ledger.rows import TrialRow
-from iostudy.report.base import Interval, Value
+from iostudy.report.base import Interval, Value, declare_schema
 from iostudy.report.formatting import (
     UNKNOWN,
     format_change_interval,
@@ -125,10 +125,7 @@ class ReferenceReport(Value):
 class PublicationReport(Value):
     """A publication by itself."""
 
-    schema_name: Literal["iostudy.reference/1"] = Field(
-        default="iostudy.reference/1", serialization_alias="schema"
-    )
-    """The form of this document; the number grows when a reader of the old form would fail."""
+    schema_name: Literal["iostudy.reference/1"] = declare_schema("iostudy.reference/1")
     published: ReferenceReport
     """The publication."""
 
