@@ -368,7 +368,7 @@ class InterimAnalysis:
         if not self._compares_configurations:
             return compare_configurations(self._study, rows)
         known = len(self._rows)
-        # Rows of ended trials do not change, so the last one tells whether these extend them.
+        # Rows of ended trials do not change: if the last one is the same, the others are, too.
         if known and (len(rows) < known or rows[known - 1] is not self._rows[-1]):
             known, self._runs, self._results = 0, {}, {}
         for key, runs in collect_runs(self._study, rows[known:]).items():
