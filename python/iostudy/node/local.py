@@ -283,11 +283,17 @@ class LocalNode:
         return list(dict.fromkeys(identity for identities in groups for identity in identities))
 
     def _mount_identities(self, path: Path) -> list[str]:
-        """Type and source of the mount of a directory that the study compares."""
+        """Type and source of the mount of a directory that the study compares.
+
+        A mount of the study has the source of its request: each HDFS that is started has a port.
+        """
         if not self._target.compared:
             return []
         mount = find_mount(path)
-        return [f"{mount.filesystem} {mount.source}"]
+        sources = {
+            request.point: request.source for request in self._target.mount_requests.values()
+        }
+        return [f"{mount.filesystem} {sources.get(path, mount.source)}"]
 
     def _device_paths(self) -> tuple[Path, ...]:
         """Paths that identify the devices under test, also without a mounted file system."""

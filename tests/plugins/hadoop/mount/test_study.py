@@ -189,6 +189,8 @@ def test_a_study_starts_an_hdfs_and_mounts_it(program: Program) -> None:
     assert [each["storage"] for each in report["directories"]] == ["network"]
     buffers = {each["settings"][f"mount.hdfs.rdbuffer@{OWN_POINT}"] for each in report["trials"]}
     assert buffers == {"10485760", "65536"}
+    more = program("run", "out", "--resume", "--more", "1block")
+    assert more.returncode == 0, more.stderr
 
 
 def test_a_killed_study_leaves_no_hdfs(program: Program) -> None:
