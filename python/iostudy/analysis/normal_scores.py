@@ -18,7 +18,7 @@ cancels it.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -99,17 +99,13 @@ def interval_ends(differences: Array, level: float) -> tuple[Array, Array]:
     An end is infinite where the infinite differences suffice for the level.
     """
     critical = _critical_value(differences.shape[-1], level)
-    averages = walsh_averages(differences)
-    low = _first_change(differences, averages, lambda t: t <= critical)
-    high = _first_change(differences, averages, lambda t: t < -critical)
+    low, high = _first_changes(differences, (critical, np.nextafter(-critical, -np.inf)))
     return low, high
 
 
 def centre(differences: Array) -> Array:
     """Return the estimate of each row: where T changes its sign."""
-    averages = walsh_averages(differences)
-    low = _first_change(differences, averages, lambda t: t <= 0)
-    high = _first_change(differences, averages, lambda t: t < 0)
+    low, high = _first_changes(differences, (0.0, np.nextafter(0.0, -np.inf)))
     with np.errstate(invalid="ignore"):
         return np.asarray(np.where(low == high, low, (low + high) / 2))
 
@@ -123,23 +119,27 @@ def walsh_averages(differences: Array) -> Array:
     return np.sort(np.where(np.isnan(averages), np.inf, averages), axis=-1)
 
 
-def _first_change(differences: Array, averages: Array, holds: Callable[[Array], Flags]) -> Array:
-    """The average at which T begins to satisfy ``holds``; infinite if none of them does.
+def _first_changes(differences: Array, limits: Sequence[float]) -> Array:
+    """For each limit and row, the average from which T is at most the limit; infinite if none is.
 
-    T is constant between two averages, so it is read in the middle.
+    T is constant between two averages, so it is read in the middle. All rows are bisected at once.
     """
-    rows, last = np.arange(len(averages)), averages.shape[-1]
+    averages = walsh_averages(differences)
+    last = averages.shape[-1]
     finite = np.isfinite(averages)
     ends = (
         np.min(averages, axis=-1, where=finite, initial=np.inf) - 1,
         np.max(averages, axis=-1, where=finite, initial=-np.inf) + 1,
     )
     lowest, highest = (np.where(np.isfinite(end), end, 0.0)[:, None] for end in ends)
-    steps = np.clip(np.hstack([averages, np.full((len(rows), 1), np.inf)]), lowest, highest)
-    low, high = np.zeros(len(rows), dtype=np.intp), np.full(len(rows), last)
+    steps = np.clip(np.hstack([averages, np.full((len(averages), 1), np.inf)]), lowest, highest)
+    rows, limit = np.arange(len(averages)), np.asarray(limits)[:, None]
+    low = np.zeros((len(limits), len(rows)), dtype=np.intp)
+    high = np.full_like(low, last)
     while (active := low < high).any():
         middle = np.minimum((low + high) // 2, last - 1)
-        held = holds(statistic(differences, (steps[rows, middle] + steps[rows, middle + 1]) / 2))
+        theta = (steps[rows, middle] + steps[rows, middle + 1]) / 2
+        held = statistic(differences, theta) <= limit
         high = np.where(active & held, middle, high)
         low = np.where(active & ~held, middle + 1, low)
     return np.where(low < last, averages[rows, np.minimum(low, last - 1)], np.inf)

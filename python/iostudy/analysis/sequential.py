@@ -32,6 +32,9 @@ _TOLERANCE = 1e-4
 
 _MAX_STEPS, _LEAST_LEAVING = 60, 1e-300
 
+_USUAL_SLOPE, _STEEPEST = 2.0, 20.0
+"""Of the logarithm of the probability to leave in that of the level; steeper below the error."""
+
 
 def plan_looks(min_blocks: int, max_blocks: int, growth: float = LOOK_GROWTH) -> tuple[int, ...]:
     """Return the numbers of blocks of all analyses, from the fewest to the most blocks.
@@ -84,13 +87,15 @@ def _spend(start: Spending, looks: Sequence[int], bounds: Sequence[float]) -> Sp
     """Add analyses; ``bounds`` are the risks spent up to each of them, and before the first."""
     levels, inside = list(start.levels), start.inside
     for blocks, (before, after) in zip(looks, pairwise(bounds), strict=True):
-        levels.append(_level_to_spend(inside, blocks, before, after))
+        levels.append(_level_to_spend(inside, blocks, before, after, levels[-1]))
         inside = inside.after(blocks, levels[-1])
     return Spending(tuple(levels), inside)
 
 
-def _level_to_spend(inside: StayedInside, blocks: int, before: float, after: float) -> float:
-    """The level at which the risk spent grows from ``before`` to ``after``.
+def _level_to_spend(
+    inside: StayedInside, blocks: int, before: float, after: float, start: float
+) -> float:
+    """The level at which the risk spent grows from ``before`` to ``after``, sought from ``start``.
 
     It lies between their difference and, by Bonferroni, ``after``; at an end of this range where
     the error of the recursion exceeds it, as for levels below 1e-8. The probability to leave is
@@ -101,7 +106,8 @@ def _level_to_spend(inside: StayedInside, blocks: int, before: float, after: flo
         leaving = inside.leaving(blocks, math.exp(log_level))
         return math.log(max(leaving, _LEAST_LEAVING) / (after - before))
 
-    return math.exp(_solve_in_bracket(excess, math.log(after - before), math.log(after)))
+    low, high = math.log(after - before), math.log(after)
+    return math.exp(_solve_in_bracket(excess, low, high, math.log(start)))
 
 
 @functools.cache
@@ -164,26 +170,24 @@ def _solve_by_secant(excess: Callable[[float], float], low: float, high: float) 
     return current
 
 
-def _solve_in_bracket(excess: Callable[[float], float], low: float, high: float) -> float:
+def _solve_in_bracket(
+    excess: Callable[[float], float], low: float, high: float, start: float
+) -> float:
     """Solve ``excess(x) = 0`` between two ends, for a rising and nearly linear function.
 
-    Anderson and Bjorck's method (1973): an evaluation a step, where the steps of Ridders' method
-    take two. It returns an end where the function has one sign.
+    The secant method, and a bisection where the slope is unusual or the step leaves the bracket of
+    the values so far. It approaches an end where the function has one sign.
     """
-    (before, at_before), (last, at_last) = ((end, excess(end)) for end in (high, low))
-    if at_before <= 0 or at_last >= 0:
-        return high if at_before <= 0 else low
+    last, slope = min(high, max(low, start)), _USUAL_SLOPE
+    at_last = excess(last)
     for _ in range(_MAX_STEPS):
-        if at_last == 0:
-            break
-        following = last - at_last * (last - before) / (at_last - at_before)
-        step, at_following = following - last, excess(following)
-        if at_following * at_last < 0:
-            before, at_before = last, at_last
-        else:
-            # The old end stays; its weight falls, so that the next step goes beyond the root.
-            at_before *= max(1 - at_following / at_last, 0.0) or 0.5
-        last, at_last = following, at_following
+        low, high = (last, high) if at_last < 0 else (low, last)
+        following = last - at_last / slope if 0 < slope < _STEEPEST else math.inf
+        if not low < following < high:
+            following = (low + high) / 2
+        step, last = following - last, following
         if abs(step) <= _TOLERANCE / 10:
             break
+        before, at_last = at_last, excess(last)
+        slope = (at_last - before) / step
     return last
