@@ -103,8 +103,9 @@ def draw_posterior(
     model = _Model(tuple(parts), y, covariance)
     drawn = []
     log_s = np.zeros(len(parts))
+    likelihood = model.log_likelihood(log_s)
     for step in range(BURN_IN + DRAWS * THINNING):
-        log_s = _slice_step(model.log_likelihood, log_s, rng)
+        log_s, likelihood = _slice_step(model.log_likelihood, log_s, likelihood, rng)
         if step >= BURN_IN and (step - BURN_IN) % THINNING == 0:
             drawn.append(model.draw(log_s, rng))
     constants, parts_drawn = zip(*drawn, strict=True)
@@ -174,17 +175,20 @@ class _Model:
 
 
 def _slice_step(
-    log_likelihood: Callable[[Array], float], log_s: Array, rng: np.random.Generator
-) -> Array:
-    """One step of elliptical slice sampling under the prior N(0, PRIOR_SPREAD^2)."""
+    log_likelihood: Callable[[Array], float],
+    log_s: Array,
+    likelihood: float,
+    rng: np.random.Generator,
+) -> tuple[Array, float]:
+    """One step of elliptical slice sampling under the prior N(0, PRIOR_SPREAD^2), and its value."""
     other = PRIOR_SPREAD * rng.standard_normal(len(log_s))
-    height = log_likelihood(log_s) + np.log(rng.random())
+    height = likelihood + np.log(rng.random())
     angle = rng.uniform(0, 2 * np.pi)
     low, high = angle - 2 * np.pi, angle
     while True:
         proposed = log_s * np.cos(angle) + other * np.sin(angle)
-        if log_likelihood(proposed) > height:
-            return np.asarray(proposed)
+        if (value := log_likelihood(proposed)) > height:
+            return np.asarray(proposed), value
         low, high = (angle, high) if angle < 0 else (low, angle)
         angle = rng.uniform(low, high)
 
