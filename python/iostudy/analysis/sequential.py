@@ -27,7 +27,7 @@ from iostudy.analysis.t_chain import USUAL, Resolution, StayedInside
 LOOK_GROWTH = 1 / 32
 """An analysis follows after one block, or after this share of the blocks so far if that is more."""
 
-_TOLERANCE = 1e-4
+_TOLERANCE = 1e-5
 """Largest last step in the logarithm of a level; the remaining error is far smaller."""
 
 _MAX_STEPS, _LEAST_LEAVING = 60, 1e-300
@@ -107,7 +107,7 @@ def _level_to_spend(
         return math.log(max(leaving, _LEAST_LEAVING) / (after - before))
 
     low, high = math.log(after - before), math.log(after)
-    return math.exp(_solve_in_bracket(excess, low, high, math.log(start)))
+    return math.exp(_solve(excess, low, high, math.log(start)))
 
 
 @functools.cache
@@ -127,7 +127,8 @@ def repeated_alpha(min_blocks: int, max_blocks: int, risk: float) -> float:
         return math.log(crossing_probability(min_blocks, max_blocks, math.exp(log_alpha)) / risk)
 
     # The risk lies between that of one analysis and, by Bonferroni, the sum over all of them.
-    return math.exp(_solve_by_secant(excess, math.log(risk / looks), math.log(risk)))
+    low, high = math.log(risk / looks), math.log(risk)
+    return math.exp(_solve(excess, low, high, (low + high) / 2))
 
 
 def crossing_probability(
@@ -153,26 +154,7 @@ def _require_risk(risk: float) -> None:
         raise ValueError(f"risk must lie between 0 and 1, not at {risk}")
 
 
-def _solve_by_secant(excess: Callable[[float], float], low: float, high: float) -> float:
-    """Solve ``excess(x) = 0`` between ``low`` and ``high``, for a slope of nearly 1.
-
-    The secant method, started in the middle. It takes three or four evaluations of a slow function,
-    where Brent's method takes six.
-    """
-    previous = (low + high) / 2
-    previous_value = excess(previous)
-    current = min(high, max(low, previous - previous_value))
-    while abs(current - previous) > _TOLERANCE:
-        value = excess(current)
-        step = value * (current - previous) / (value - previous_value)
-        previous, previous_value = current, value
-        current = min(high, max(low, current - step))
-    return current
-
-
-def _solve_in_bracket(
-    excess: Callable[[float], float], low: float, high: float, start: float
-) -> float:
+def _solve(excess: Callable[[float], float], low: float, high: float, start: float) -> float:
     """Solve ``excess(x) = 0`` between two ends, for a rising and nearly linear function.
 
     The secant method, and a bisection where the slope is unusual or the step leaves the bracket of
@@ -186,7 +168,7 @@ def _solve_in_bracket(
         if not low < following < high:
             following = (low + high) / 2
         step, last = following - last, following
-        if abs(step) <= _TOLERANCE / 10:
+        if abs(step) <= _TOLERANCE:
             break
         before, at_last = at_last, excess(last)
         slope = (at_last - before) / step
