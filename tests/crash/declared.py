@@ -19,6 +19,7 @@ from iostudy.ledger.store import FILE_NAME
 from iostudy.node.conditions import Conditions
 from iostudy.node.local import LocalNode
 from iostudy.settings.transaction.state import state_directory
+from iostudy.study.model import Study
 from iostudy.study.parser import parse
 from tests.crash.killer import fork, rescue
 
@@ -34,9 +35,12 @@ factors:
   my.knob: [16K, 8K]
   my.key: [new, newer]
   my.file: [21, 22]
+configurations:
+  some: {{my.knob: 16K, my.key: new, my.file: 21}}
+  others: {{my.knob: 8K, my.key: newer, my.file: 22}}
 workloads:
   - command: {{run: ['true']}}
-decide: {{margin: 1%, blocks: [3, 3]}}
+decide: {{margin: 1%, blocks: [{blocks}, {blocks}]}}
 seed: 7
 """
 KNOB = """#!/bin/sh
@@ -78,10 +82,15 @@ def state(folder: Path, attribute: Path) -> dict[str, Any]:
     }
 
 
-def run(folder: Path, out: Path, attribute: Path) -> None:
+def read(folder: Path, out: Path, attribute: Path, blocks: int) -> Study:
+    """Return the study with the output folder as its target."""
+    text = TEXT.format(folder=folder, target=out, attribute=attribute, blocks=blocks)
+    return parse(text, where="study.yaml", name="study")
+
+
+def run(folder: Path, out: Path, attribute: Path, blocks: int) -> None:
     """Run the study from where it stopped."""
-    text = TEXT.format(folder=folder, target=out, attribute=attribute)
-    study = parse(text, where="study.yaml", name="study")
+    study = read(folder, out, attribute, blocks)
     session = prepare_session(study, out, root=True, resume=(out / FILE_NAME).exists())
     with LocalNode(Conditions(study.target, study.factors), out) as node:
         session.execute(node, seed=None, listeners=())
@@ -94,18 +103,20 @@ def main() -> None:
     parser.add_argument("--moments", type=int, default=10)
     parser.add_argument("--attribute", type=Path, default=ATTRIBUTE)
     parser.add_argument("--start", type=int, default=1)
+    parser.add_argument("--blocks", type=int, default=12, help="of two configurations")
     parser.add_argument("--longest", type=float, default=2.5, help="seconds before a kill")
     arguments = parser.parse_args()
     folder, draw = arguments.folder, random.Random(arguments.start)
     fakes, outputs = folder / "fakes", folder / "out"
     fakes.mkdir()
     make(fakes)
+    read(fakes, outputs, arguments.attribute, arguments.blocks)  # imports, once for all victims
     before, hits = state(fakes, arguments.attribute), 0
     for number in range(arguments.moments):
         out = outputs / str(number // 5)
         out.mkdir(parents=True, exist_ok=True)
         fork(
-            lambda out=out: run(fakes, out, arguments.attribute),
+            lambda out=out: run(fakes, out, arguments.attribute, arguments.blocks),
             kill_after_seconds=draw.uniform(0, arguments.longest),
         )
         hits += {**state(fakes, arguments.attribute), "journals": []} != before
@@ -113,7 +124,8 @@ def main() -> None:
         after = state(fakes, arguments.attribute)
         assert after == before, f"moment {number}: {before} {after}"
     last = outputs / str((arguments.moments - 1) // 5)
-    assert fork(lambda: run(fakes, last, arguments.attribute)), "the study cannot be finished"
+    finished = fork(lambda: run(fakes, last, arguments.attribute, arguments.blocks))
+    assert finished, "the study cannot be finished"
     assert state(fakes, arguments.attribute) == before
     sys.stdout.write(f"{arguments.moments} {hits}\n")
 

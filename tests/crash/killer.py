@@ -388,6 +388,13 @@ def duration_seconds(act: Act) -> float:
     return time.monotonic() - began
 
 
+def load_settings() -> None:
+    """Import what every victim would import; its lines are no points: they change nothing."""
+    kinds.all_kinds()
+    for name, value in VALUES.items():
+        catalog.get(name).parse(value)
+
+
 def main() -> None:
     """Kill and rescue, point after point; the number of points on stdout."""
     parser = argparse.ArgumentParser()
@@ -420,6 +427,7 @@ def main() -> None:
     def state() -> dict[str, Any]:
         return host_state(loop, folder) | volume_remains(arguments.disks)
 
+    load_settings()
     before, schedulers = state(), free_loop_schedulers()
     restore = rescue
     if arguments.scenario == "watchdog":

@@ -93,6 +93,7 @@ def main() -> None:
     parser.add_argument("--moments", type=int, default=10)
     arguments = parser.parse_args()
     folder, draw = arguments.folder, random.Random(3)
+    parse(TEXT, where="study.yaml", name="study")  # imports, once for all victims
     before: tuple[WindowRow, ...] = ()
     recorded = 0
     for number in range(arguments.moments):

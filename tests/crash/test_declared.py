@@ -19,6 +19,8 @@ def test_killed_at_random_moments(tmp_path: Path, moments: int) -> None:
     tmp_path.chmod(0o700)
     command = [sys.executable, "-m", "tests.crash.declared", str(tmp_path)]
     command += ["--moments", str(moments), "--start", str(moments)]
+    if moments < 100:
+        command += ["--blocks", "3"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     kills, hits = map(int, done.stdout.split())

@@ -74,11 +74,11 @@ def test_every_kind_there_is_gets_killed() -> None:
 @pytest.mark.parametrize(
     ("scenario", "stride", "at_least"),
     [
-        ("scheduler", 409, 15),
-        ("switch", 503, 15),
+        ("scheduler", 211, 15),
+        ("switch", 361, 15),
         ("kinds", 769, 15),
         ("scratch", 131, 15),
-        ("rescue", 307, 15),
+        ("rescue", 67, 15),
     ],
 )
 def test_killed_at_some_lines(
