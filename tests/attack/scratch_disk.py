@@ -23,7 +23,7 @@ from tests.fixtures_loop import MIB, loop_disk
 from tests.forked import start_forked
 
 _MOST = 1000
-_RUN_SECONDS = 30.0
+_RUN_SECONDS = 120.0
 _SIZE = 32 * MIB
 _CONFIRMED = re.compile(r"All data on (loop\d+):")
 _PROMPT = "to continue"

@@ -21,7 +21,7 @@ from iostudy.settings.transaction import state
 from iostudy.settings.transaction.transaction import Transaction
 from tests.settings.programs import bind_declared
 
-WAIT_SECONDS = 10.0
+WAIT_SECONDS = 120.0
 
 
 class Pipe:

@@ -78,7 +78,7 @@ def test_a_cluster_without_its_home_folder_is_stopped(
     folder.mkdir()
     journaled(planned, state_dir, committed=False)
     assert not restore_stale().undo_result.failures
-    assert daemon.wait(10) < 0
+    assert daemon.wait(120) < 0
     assert not folder.exists()
     assert not list(state_dir.glob("*.journal"))
 
@@ -102,7 +102,7 @@ def test_the_users_own_stays_until_it_is_ended(
     assert daemon.poll() is None
     (restored_value,) = restore_kinds(StartedCluster.kind).undo_result.restored_values
     assert planned.identity in str(restored_value)
-    assert daemon.wait(10) < 0
+    assert daemon.wait(120) < 0
     assert not persistence.exists(planned.home)
     (state_dir / "00-0.journal").rmdir()
 

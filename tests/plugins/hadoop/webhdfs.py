@@ -14,7 +14,7 @@ from iostudy_hadoop.local.cluster import LocalCluster
 from iostudy_hadoop.local.layout import NAMENODE
 from iostudy_hadoop.namespace import Address
 
-_LIMIT_SECONDS = 30.0
+_LIMIT_SECONDS = 120.0
 
 
 def write(cluster: LocalCluster, path: str, content: bytes) -> None:
