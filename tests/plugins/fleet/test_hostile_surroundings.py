@@ -90,8 +90,8 @@ def refuse_pickles(hosts: Hosts) -> None:
     [
         ("ssh", Design.REPLICATE),
         ("ssh", Design.TOGETHER),
-        ("inventory", Design.REPLICATE),
-        ("slurm", Design.REPLICATE),
+        pytest.param("inventory", Design.REPLICATE, marks=pytest.mark.slow),
+        pytest.param("slurm", Design.REPLICATE, marks=pytest.mark.slow),
     ],
 )
 def test_nothing_is_imported_from_the_folders_of_others_and_no_pickle_is_loaded(

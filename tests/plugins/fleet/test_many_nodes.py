@@ -47,7 +47,7 @@ def nodes(tmp_path: Path, count: int) -> Iterator[Namespaces]:
     nodes.end()
 
 
-@pytest.mark.parametrize("count", [10, HUNDRED])
+@pytest.mark.parametrize("count", [4, HUNDRED])
 def test_one_and_many_nodes_run_each_trial_at_once_and_one_ledger_has_them(
     nodes: Namespaces, program: Program, count: int
 ):

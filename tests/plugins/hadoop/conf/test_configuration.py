@@ -175,10 +175,15 @@ def test_includes_and_entities_are_read_as_by_hadoop(conf: Path, case: str) -> N
 
 @pytest.mark.child
 @pytest.mark.process
-def test_hadoop_itself_reads_the_same(conf: Path, java: Java, distribution: Distribution) -> None:
+@pytest.mark.parametrize(
+    "cases", [["entities", "lines"], pytest.param([*PROPERTIES], marks=pytest.mark.slow)]
+)
+def test_hadoop_itself_reads_the_same(
+    conf: Path, java: Java, distribution: Distribution, cases: list[str]
+) -> None:
     found = {}
-    for case, text in texts(conf).items():
-        (conf / "core-site.xml").write_text(text)
+    for case in cases:
+        (conf / "core-site.xml").write_text(texts(conf)[case])
         arguments = [str(java.path), "-cp", f"{conf}:{distribution.classpath}"]
         shown = subprocess.run(
             [*arguments, "org.apache.hadoop.conf.Configuration"],
@@ -192,7 +197,7 @@ def test_hadoop_itself_reads_the_same(conf: Path, java: Java, distribution: Dist
             for each in root
             if each.findtext("source") == "core-site.xml"
         }
-    assert found == PROPERTIES
+    assert found == {case: PROPERTIES[case] for case in cases}
 
 
 def test_an_author_reads_no_file_of_others_through_iostudy(conf: Path) -> None:

@@ -23,13 +23,13 @@ def dfsio(name, **options):
     return workload(f"hadoop.dfsio-{name}", **{**SMALL, **options})
 
 
-def test_written_files_can_be_read_in_every_order(on_cluster, in_hdfs):
+def test_written_files_can_be_read_in_other_orders(on_cluster, in_hdfs):
     dfsio("read").prepare(on_cluster)
-    for order, read_mib in (("read", 6), ("random-read", 6), ("backward-read", 6)):
+    for order in ("read", "random-read"):
         measured = dfsio(order).run(on_cluster)
         require_declared(f"hadoop.dfsio-{order}", measured, **SMALL)
         assert measured.figures["throughput"] > 0
-        assert measured.figures["hdfs_read"] >= read_mib * MIB
+        assert measured.figures["hdfs_read"] >= 6 * MIB
     skipping = dfsio("skip-read", skip_size="2MB").run(on_cluster)
     # Of each file the records at 0 and at 3 MB.
     assert 2 * 1_100_000 < skipping.figures["hdfs_read"] < 2 * 1_200_000
