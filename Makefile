@@ -29,7 +29,8 @@ TO_BROWSE := chromium:chromium
 TO_EMULATE := qemu-system-x86_64:qemu-system-x86 busybox:busybox-static modprobe:kmod \
 	udevadm:udev lvm:lvm2 mdadm:mdadm multipath:multipath-tools exportfs:nfs-kernel-server
 
-# Tests wait more than they compute: two workers a processor.
+# Tests of the host wait more than they compute: two workers a processor. Unit tests compute alone, and
+# each worker collects all of them.
 WORKERS := $(shell echo $$((2 * $$(nproc))))
 ALL_TESTS := set-up test-rust check-rust,check-python,test-python property-tests calibrate crash attack diagnose hadoop \
 	hdfs-test systems fleet fleet-kills vm
@@ -60,7 +61,7 @@ all-tests: ## every target of tests; a table of counts and times at the end
 	@$(PYTHON) tools/run_targets.py $(ALL_TESTS)
 
 unit: $(VENV)/.dev $(VENV)/.built ## the tests that need no root, JVM, browser or child process, in parallel
-	$(BIN)/pytest -m unit -n $(WORKERS) --dist worksteal
+	$(BIN)/pytest -m unit -n $$(nproc) --dist worksteal
 
 property-tests: $(VENV)/.dev $(VENV)/.built ## the property tests, with a hundred times as many examples
 	$(BIN)/pytest -m "unit and hypothesis" --hypothesis-profile many -n auto --dist worksteal

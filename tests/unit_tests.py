@@ -18,13 +18,15 @@ OTHER_MARKERS = ("root", "browser", "process", "interpreter", "child", "campaign
 OTHER_FIXTURES = frozenset({"distribution", "java", "loop", "tracing", "two_loops"})
 """Fixtures that start programs or need devices."""
 
-_CHILD_EVENTS = (
-    "os.fork",
-    "os.forkpty",
-    "os.posix_spawn",
-    "os.system",
-    "pty.spawn",
-    "subprocess.Popen",
+_CHILD_EVENTS = frozenset(
+    {
+        "os.fork",
+        "os.forkpty",
+        "os.posix_spawn",
+        "os.system",
+        "pty.spawn",
+        "subprocess.Popen",
+    }
 )
 """Audit events of a process that starts another (Python's table of audit events)."""
 

@@ -48,10 +48,10 @@ def test_the_level_holds_and_is_nearly_used(count: int, level: float):
     if not is_attainable(count, level):
         assert 2 * 0.5**count > level
         return
-    draw = np.random.default_rng(1)
-    ratios = draw.standard_t(3, (20_000, count))
+    draw, studies = np.random.default_rng(1), 240_000 // count if count > 12 else 20_000
+    ratios = draw.standard_t(3, (studies, count))
     found = float(exceeds(ratios, 0.0, level).any(axis=0).mean())
-    error = math.sqrt(level / 20_000)
+    error = math.sqrt(level / studies)
     assert (level - 2 * 0.5**count) - 4 * error <= found <= level + 4 * error
 
 

@@ -7,7 +7,7 @@ from tests.calibration.test_calibration import RISK, allowed
 
 pytestmark = pytest.mark.campaign
 
-each_size = pytest.mark.parametrize("studies", [1000, pytest.param(40_000, marks=pytest.mark.slow)])
+each_size = pytest.mark.parametrize("studies", [400, pytest.param(40_000, marks=pytest.mark.slow)])
 BOUNDS = {"[5, 30]": RISK, "[20, 30]": 1.2 * RISK, "[30, 30]": 1.5 * RISK}
 
 

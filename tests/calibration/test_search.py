@@ -15,7 +15,7 @@ slow = pytest.mark.slow
 
 @pytest.mark.parametrize(
     ("shape", "searches"),
-    [(NoiseShape.NORMAL, 8), *(pytest.param(shape, 100, marks=slow) for shape in NoiseShape)],
+    [(NoiseShape.NORMAL, 4), *(pytest.param(shape, 100, marks=slow) for shape in NoiseShape)],
 )
 def test_equal_configurations_rarely_have_a_winner(shape: NoiseShape, searches: int) -> None:
     rates = simulate(shape, flat, OPEN_ENDED, RULES, searches)
@@ -24,7 +24,7 @@ def test_equal_configurations_rarely_have_a_winner(shape: NoiseShape, searches: 
     assert rates.overstated > 0.01
 
 
-@pytest.mark.parametrize("searches", [8, pytest.param(100, marks=slow)])
+@pytest.mark.parametrize("searches", [5, pytest.param(100, marks=slow)])
 def test_an_optimum_is_found_and_the_race_saves_trials(searches: int) -> None:
     rates = simulate(NoiseShape.NORMAL, parabola, REACHABLE, RULES, searches)
     assert rates.gained > 0.7 * OPTIMUM

@@ -176,7 +176,9 @@ def test_without_room_for_comparisons_each_workload_has_a_line(tmp_path, monkeyp
 
 
 def test_the_live_lines_are_drawn_in_place_and_leave_nothing_behind(tmp_path, monkeypatch):
-    text, texts = show(tmp_path, monkeypatch, terminal=True, text=WIDE)
+    text, texts = show(
+        tmp_path, monkeypatch, terminal=True, text=WIDE.replace(FEWEST, "blocks: [3, 3]")
+    )
     assert {shown.count(": trial ") for shown in texts} == {1}
     assert {shown.count("measuring:") for shown in texts} == {1}
     assert "trial" not in left_over(text)
@@ -186,6 +188,7 @@ def test_the_live_lines_are_drawn_in_place_and_leave_nothing_behind(tmp_path, mo
 def test_more_workloads_than_lines_are_counted(tmp_path, monkeypatch):
     workloads = ", ".join(f"{{io: {{operation: write, label: w{n}}}}}" for n in range(9))
     text = TEXT.replace("[{io: {label: file-writes, operation: write}}]", f"[{workloads}]")
+    text = text.replace(FEWEST, "blocks: [3, 3]")
     written, texts = show(tmp_path, monkeypatch, terminal=True, text=text, height=6)
     assert texts[-1].splitlines()[-1] == "and 7 workloads more"
     assert "decided" not in left_over(written)

@@ -257,7 +257,7 @@ def change_pairs(monkeypatch, every, figures):
 def test_a_block_in_which_a_configuration_stalls_is_a_failed_run(tmp_path, monkeypatch, figures):
     """A figure of 0, or a percentile of too few operations: no block is measured again."""
     monkeypatch.setattr(window_plan, "_FEWEST_PAIRS", 1)
-    monkeypatch.setattr(window_plan, "_PLANNED_BLOCKS", (200, 200))
+    monkeypatch.setattr(window_plan, "_PLANNED_BLOCKS", (128, 128))
     change_pairs(monkeypatch, 8, figures)
     results = conduct(tmp_path, FakeNode(noise=0.02, base=20_000))
     _, (row,), windows, runs, *_ = recorded(tmp_path)

@@ -112,7 +112,7 @@ def test_importance_is_that_of_the_variance(found: ResponseModel):
 
 def test_no_importance_is_reported_where_nothing_matters():
     flat = estimate_response(
-        SPACE, simulate_candidates(lambda _: 0.0, 24, noise=0.06), RULES, seed=1
+        SPACE, simulate_candidates(lambda _: 0.0, 16, noise=0.06), RULES, seed=1
     )
     assert flat is not None
     assert flat.importance == ()
@@ -120,7 +120,7 @@ def test_no_importance_is_reported_where_nothing_matters():
 
 
 def test_fewer_figures_widen_the_interval(found: ResponseModel):
-    vague = estimate_response(SPACE, simulate_candidates(peak, 16, noise=0.06), RULES, seed=1)
+    vague = estimate_response(SPACE, simulate_candidates(peak, 14, noise=0.06), RULES, seed=1)
     wide, narrow = curve(vague, "read_ahead_kb"), curve(found, "read_ahead_kb")
     assert (wide.high - wide.low).mean() > 2 * (narrow.high - narrow.low).mean()
 
@@ -129,7 +129,7 @@ def test_an_interaction_is_not_a_main_effect():
     def crossed(point: Point) -> float:
         return 0.4 * (share(READ_AHEAD, point) - 0.5) * (share(REQUESTS, point) - 0.5)
 
-    model = estimate_response(SPACE, simulate_candidates(crossed, 40, noise=0.01), RULES, seed=1)
+    model = estimate_response(SPACE, simulate_candidates(crossed, 30, noise=0.01), RULES, seed=1)
     assert model is not None
     shares = {each.parameter: each.share for each in model.importance}
     assert shares[None] > 0.6
@@ -176,7 +176,7 @@ def test_a_single_parameter_has_no_interaction_and_the_same_answer_again():
 
 def test_figures_that_never_vary_are_flat_and_nothing_matters():
     model = estimate_response(
-        SPACE, simulate_candidates(lambda _point: 0.0, 40, noise=0.0), RULES, seed=1
+        SPACE, simulate_candidates(lambda _point: 0.0, 14, noise=0.0), RULES, seed=1
     )
     assert model is not None
     assert model.importance == ()

@@ -45,7 +45,7 @@ def test_the_model_takes_the_measured_file(name, worst):
     assert demerit(drive, reload(measure(ModelProber(drive)))) < worst
 
 
-@pytest.mark.parametrize("name", ["barracuda-2tb", "exos-x16", "smr-8tb", "ultrastar-7k8"])
+@pytest.mark.parametrize("name", ["barracuda-2tb", "smr-8tb"])
 def test_sequential_rates_are_those_of_the_file(name):
     drive = presets.load(name)
     rates = measure(ModelProber(drive)).rates
