@@ -90,3 +90,11 @@ def test_infinite_differences_have_the_largest_scores_and_cancel():
     some = np.concatenate([np.full(2, -np.inf), np.linspace(-1, 1, 30)])[None]
     low, high = interval_ends(some, 0.05)
     assert -math.inf < low[0] < centre(some)[0] < high[0] < 1
+
+
+def test_an_end_is_the_average_from_which_t_is_its_limit():
+    differences = np.array([[1.0, 2.0, 4.0, 8.0]])
+    (averages,) = normal_scores.walsh_averages(differences)
+    for average, following in itertools.pairwise(averages):
+        (limit,) = statistic(differences, [(average + following) / 2])
+        assert normal_scores._first_changes(differences, (limit,)) == average
