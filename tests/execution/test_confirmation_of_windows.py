@@ -109,7 +109,7 @@ def test_an_undecided_confirmation_says_what_decides(tmp_path, monkeypatch):
     assert own.outcome is ConfirmationOutcome.UNDECIDED
     assert own.blocks_needed > CONFIRMATION_BLOCKS
     text = plain(read_report(tmp_path))
-    assert f"about {own.blocks_needed} blocks of whole trials would decide" in text
+    assert f"about {own.blocks_needed} blocks would decide" in text
 
 
 def test_listeners_see_the_confirmation_and_one_study(tmp_path):
