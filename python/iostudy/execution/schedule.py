@@ -106,11 +106,9 @@ class PlannedSchedule:
 
     @property
     def seed(self) -> int:
-        """The seed of the plan."""
         return self._plan.seed
 
     def next(self, rows: Sequence[TrialRow], without: Collection[str] = ()) -> Block | None:
-        """Return the first incomplete block with an undecided comparison."""
         complete = {(row.workload, row.block) for row in rows if row.counts}
         current = self._interim_analysis.compare(rows)
         for block in self._plan.blocks:
@@ -121,17 +119,14 @@ class PlannedSchedule:
         return None
 
     def configuration(self, label: str) -> Configuration:
-        """Return a configuration of the study."""
         return self._configurations[label]
 
     def comparisons(self, rows: Sequence[TrialRow]) -> tuple[ComparisonResult, ...]:
-        """Compare every configuration with the baseline on every workload."""
         return self._interim_analysis.compare(rows)
 
     def progress(
         self, after: Block, rows: Sequence[TrialRow], seconds_per_trial: float
     ) -> Progress:
-        """Return the progress, with the remaining time if no further comparison is decided."""
         current = self._interim_analysis.compare(rows)
         left = count_remaining_trials(self._study, self._plan, after, current)
         decide = self._study.decide

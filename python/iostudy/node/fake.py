@@ -63,15 +63,12 @@ class FakeRun:
 
     @property
     def meter(self) -> FakeRun:
-        """The run is its own meter."""
         return self
 
     def now(self) -> float:
-        """Return the simulated time."""
         return self._time
 
     def switch(self, label: str) -> None:
-        """Switch after a fixed time."""
         self._switches += 1
         self._advance(self._time + _SWITCH_SECONDS)
         self.label, self._switched = label, self._time
@@ -80,7 +77,6 @@ class FakeRun:
         """Do nothing: no other process changes simulated settings."""
 
     def wait(self, until: float) -> None:
-        """Advance the time."""
         if self.fails_after is not None and self._switches > self.fails_after:
             raise WorkloadError("a run", found="a scripted failure", where="fake", remedy="none")
         self._advance(max(until, self._time))
@@ -93,18 +89,15 @@ class FakeRun:
         return ()
 
     def open(self, window: Window) -> None:
-        """Request a window; ValueError for one in the past."""
         if window.start < self._time:
             raise ValueError("a window in the past")
         self._open.append(window)
 
     def completed(self) -> Sequence[WindowCount]:
-        """Return the windows completed since the last call."""
         done, self._completed = self._completed, []
         return done
 
     def stop(self) -> RunResult:
-        """Return fixed telemetry."""
         return RunResult({}, self.telemetry, (self.device,), ())
 
     def _advance(self, until: float) -> None:
@@ -164,13 +157,11 @@ class FakeNode:
     _trials: int = 0
 
     def offered(self, setting: str, on: Sequence[str] = ()) -> tuple[str, ...]:
-        """Return the same levels for every setting everywhere."""
         return self.levels
 
     def preflight(
         self, requests: Sequence[WorkloadRequest], configurations: Sequence[Configuration]
     ) -> Mapping[str, IostudyError]:
-        """Log the call, and refuse configurations as configured."""
         self.log.append("preflight")
         return {
             c.label: self.refuses[name]
@@ -180,14 +171,12 @@ class FakeNode:
         }
 
     def circumstances(self) -> Mapping[str, Any]:
-        """Return fixed circumstances."""
         return {"host": "fake", "target": {"device": DEVICE}}
 
     @contextmanager
     def block(
         self, request: WorkloadRequest, seed: int, round_seed: int = 0
     ) -> Iterator[_FakeSession]:
-        """Log the start and the end of the block."""
         self.log.append(f"prepare {request.label}")
         try:
             yield _FakeSession(self, request)
@@ -195,7 +184,6 @@ class FakeNode:
             self.log.append(f"clean {request.label}")
 
     def run(self, request: WorkloadRequest, configuration: Configuration) -> TrialResult:
-        """Run one trial by the model and the script."""
         number, self._trials = self._trials, self._trials + 1
         disturbance = self.script.get(number, Disturbance())
         self.log.append(f"trial {request.label} {configuration.label}")

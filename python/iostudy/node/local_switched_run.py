@@ -69,15 +69,12 @@ class LocalSwitchedRun:
 
     @property
     def meter(self) -> WindowMeter:
-        """The windows of the run."""
         return self._run.meter
 
     def now(self) -> float:
-        """Return the CLOCK_MONOTONIC time in seconds."""
         return time.monotonic()
 
     def switch(self, label: str) -> None:
-        """Switch settings, then options that differ."""
         number = self._numbers[label]
         self._levels.switch(number)
         for option, value in self._configurations[number].options.items():
@@ -88,7 +85,6 @@ class LocalSwitchedRun:
         self._number = number
 
     def verify(self) -> None:
-        """Read the settings in force back."""
         self._levels.verify()
         label = self._configurations[self._number].label
         if label not in self._settings:
@@ -105,7 +101,6 @@ class LocalSwitchedRun:
             )
 
     def begin_check(self) -> None:
-        """Begin to watch the disks and the storage below the files."""
         self._watch = DiskWatch.begin(self._site.scratch_disks)
         self._checks.close()
         self._find_faults = self._checks.enter_context(self._site.watch_faults())
@@ -115,7 +110,6 @@ class LocalSwitchedRun:
         return (*self._watch.end()[1], *self._find_faults())
 
     def stop(self) -> RunResult:
-        """End the run; return its telemetry and the settings read back."""
         self._end()
         if self._error is not None:
             raise self._error

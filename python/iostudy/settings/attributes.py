@@ -244,7 +244,6 @@ class AttributeChange:
             raise
 
     def affected_resources(self) -> tuple[str, ...]:
-        """Return those of the owner."""
         return self.owner.affected_resources()
 
     def undo(

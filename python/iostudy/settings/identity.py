@@ -43,11 +43,9 @@ class DeviceIdentity:
 
     @classmethod
     def from_record(cls, record: Record) -> DeviceIdentity:
-        """Rebuild from ``record``."""
         return cls(**record)
 
     def record(self) -> Record:
-        """Return plain JSON values."""
         return asdict(self)
 
     def absence_reason(self) -> str | None:
@@ -94,11 +92,9 @@ class ScratchIdentity:
 
     @classmethod
     def from_record(cls, record: Record) -> ScratchIdentity:
-        """Rebuild from ``record``."""
         return cls(DeviceIdentity.from_record(record["device"]), record.get("size_bytes", 0))
 
     def record(self) -> Record:
-        """Return plain JSON values."""
         return {"device": self.device.record(), "size_bytes": self.size_bytes}
 
     def is_present(self) -> bool:
@@ -157,11 +153,9 @@ class ProcessIdentity:
 
     @classmethod
     def from_record(cls, record: Record) -> ProcessIdentity:
-        """Rebuild from ``record``."""
         return cls(**record)
 
     def record(self) -> Record:
-        """Return plain JSON values."""
         return asdict(self)
 
     def absence_reason(self) -> str | None:

@@ -165,11 +165,9 @@ class OptionText:
 
     @property
     def allowed(self) -> str:
-        """Form, with an example."""
         return "mount options with commas between them, such as discard,commit=60"
 
     def parse(self, text: str) -> str:
-        """Return the options in the given order, in the form of the kernel."""
         if not text.isprintable():
             raise ValueError(f"not a line of printable text; allowed: {self.allowed}")
         return format_options(parse(text))

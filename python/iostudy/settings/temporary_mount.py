@@ -54,7 +54,6 @@ class TemporaryMount(PrivateChange):
 
     @classmethod
     def from_record(cls, record: Record) -> TemporaryMount:
-        """Rebuild from the journal."""
         point, source, type_ = Path(record["point"]), record["source"], record["type"]
         return cls(point, source, type_, boot=record["boot"])
 
@@ -64,7 +63,6 @@ class TemporaryMount(PrivateChange):
         return {"point": str(self.point), **fields}
 
     def describe(self) -> str:
-        """Describe source and mount point."""
         return f"mount of {self.source} on {self.point}"
 
     def apply(self) -> None:

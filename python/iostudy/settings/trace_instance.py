@@ -112,7 +112,6 @@ class TraceInstance(PrivateChange):
         return cls(path, tuple(record["numbers"]), record["boot"], events)
 
     def record(self) -> Record:
-        """Everything, as plain JSON values."""
         values = {"numbers": list(self.numbers), "events": list(self.events)}
         return {**asdict(self), "path": str(self.path), **values}
 
@@ -138,7 +137,6 @@ class TraceInstance(PrivateChange):
             ) from error
 
     def undo(self, policy: ConflictPolicy = ConflictPolicy.REPORT) -> tuple[str, ...]:
-        """Remove it with its buffers."""
         del policy
         if self.boot != boot_id():
             return ()

@@ -36,11 +36,9 @@ class Choice:
 
     @property
     def allowed(self) -> str:
-        """The names."""
         return ", ".join(self.choices)
 
     def parse(self, text: str) -> str:
-        """Return the name without surrounding blanks."""
         value = text.strip()
         if value not in self.choices:
             raise ValueError(f"not one of its values; allowed: {self.allowed}")
@@ -63,7 +61,6 @@ class Integer:
 
     @property
     def allowed(self) -> str:
-        """``0 to 1048576 KiB, a multiple of 4``."""
         steps = f", a multiple of {self.step}" if self.step > 1 else ""
         words = "".join(f", or {word}" for word in self.words)
         return f"{self.minimum} to {self.maximum} {self.unit}".strip() + steps + words
@@ -97,14 +94,12 @@ class Size:
 
     @property
     def allowed(self) -> str:
-        """Form, minimum, and maximum if it is below the kernel's largest number."""
         words = "".join(f", or {word}" for word in self.words)
         bounded = self.maximum_bytes < _LONG_MAX
         most = f"to {units.format_size(self.maximum_bytes)}" if bounded else "or more"
         return f"{units.format_size(self.minimum_bytes)} {most} (a size such as 256MiB){words}"
 
     def parse(self, text: str) -> str:
-        """Return the number of bytes."""
         value = text.strip()
         if value in self.words:
             return value
@@ -124,12 +119,10 @@ class PowerOfTwoSize:
 
     @property
     def allowed(self) -> str:
-        """The range, and the two ways to write it."""
         limits = f"{self.minimum_bytes} to {self.maximum_bytes} B"
         return f"a power of two from {limits}, such as 4096 or 4KiB"
 
     def parse(self, text: str) -> str:
-        """Return the number of bytes."""
         size = units.parse_size(text)
         if not self.minimum_bytes <= size <= self.maximum_bytes or size & (size - 1):
             raise ValueError(f"no such size; allowed: {self.allowed}")
@@ -146,7 +139,6 @@ class Fraction:
 
     @property
     def allowed(self) -> str:
-        """``0.01 to 1``."""
         return f"{self.minimum:g} to {self.maximum:g}"
 
     def parse(self, text: str) -> str:
@@ -169,7 +161,6 @@ class NumberList:
 
     @property
     def allowed(self) -> str:
-        """Count of the numbers, and allowed values of each."""
         return f"{self.count} numbers with blanks between them, each {self.number.allowed}"
 
     def parse(self, text: str) -> str:
@@ -191,7 +182,6 @@ class TextLine:
 
     @property
     def allowed(self) -> str:
-        """Form, with an example."""
         return f"a line of text, such as {self.example}"
 
     def parse(self, text: str) -> str:

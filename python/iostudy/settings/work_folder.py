@@ -72,7 +72,6 @@ class WorkFolder(PrivateChange):
         }
 
     def describe(self) -> str:
-        """Return the path, in words."""
         return f"work folder {self.path}"
 
     def apply(self) -> None:

@@ -94,7 +94,6 @@ class CombinedRecorder:
         self._workload = workload
 
     def start(self) -> None:
-        """Start both recorders."""
         self._recorder.start()
         self._events.start()
 

@@ -60,7 +60,6 @@ class ProcRecorder:
         self._sampler.start()
 
     def stop(self) -> Telemetry:
-        """Take the last sample now."""
         native = self._sampler.stop()
         is_continued = _CONTINUATIONS.watch() > self._continued_before
         # Not at the top: most commands never record, and numpy is slow to load.

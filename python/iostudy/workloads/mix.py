@@ -162,7 +162,6 @@ class MixMember:
         return ConcurrentRun(run=partial(self.run, place), renew=partial(self.renew, place))
 
     def run(self, place: Place, tick: Tick) -> Measurement:
-        """Carry out a round, and verify it: the next one begins with nothing of it left."""
         measured = self.workload.run(self.place(place, tick))
         measured.verify()
         return measured
@@ -176,7 +175,6 @@ class Mix(Workload):
     repeats: bool
 
     def space_bytes(self) -> int:
-        """Return the sum over all members that know theirs."""
         return sum(member.workload.space_bytes() for member in self.members)
 
     def expected_seconds(self, bytes_per_second: float) -> float | None:
@@ -188,7 +186,6 @@ class Mix(Workload):
         return any(member.workload.reads() for member in self.members)
 
     def disks(self) -> frozenset[str]:
-        """Return the disks of all members."""
         return frozenset().union(*(member.workload.disks() for member in self.members))
 
     def directories(self) -> tuple[Path, ...]:
@@ -201,7 +198,6 @@ class Mix(Workload):
         return tuple(dict.fromkeys(paths))
 
     def check(self) -> None:
-        """Check the requirements of all members."""
         for member in self.members:
             member.workload.check()
 
@@ -220,7 +216,6 @@ class Mix(Workload):
         )
 
     def prepare(self, place: Place) -> None:
-        """Prepare one member after the other."""
         for member in self.members:
             member.prepare(place)
 
@@ -230,7 +225,6 @@ class Mix(Workload):
             member.workload.reset(member.place(place))
 
     def run(self, place: Place) -> Measurement:
-        """Carry out all members at the same time."""
         players = {member.label: member.player(place) for member in self.members}
         first, *others = players.values()
         machine = place.machine
@@ -241,7 +235,6 @@ class Mix(Workload):
         return self._measured(players)
 
     def unsteady_reason(self) -> str:
-        """It ends with its work."""
         return "a mix measures whole runs of its first job; make that job a workload of its own"
 
     def clean(self, place: Place) -> None:

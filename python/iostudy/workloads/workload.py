@@ -61,7 +61,6 @@ class ThisMachine:
     """The machine on which iostudy runs."""
 
     def run(self, job: NativeJob[Outcome], tick: Tick) -> Outcome:
-        """Run a job."""
         return job.run(tick)
 
     def run_concurrently(

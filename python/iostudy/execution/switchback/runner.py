@@ -220,11 +220,9 @@ class ConfirmationSchedule:
 
     @property
     def seed(self) -> int:
-        """The seed of the study."""
         return self._seed
 
     def next(self, rows: Sequence[TrialRow], without: Collection[str] = ()) -> Block | None:
-        """Return the first incomplete block; None at the end."""
         complete = {(row.workload, row.block) for row in rows if row.counts}
         for index in range(1, CONFIRMATION_BLOCKS + 1):
             for workload in self.labels:
@@ -233,17 +231,14 @@ class ConfirmationSchedule:
         return None
 
     def configuration(self, label: str) -> Configuration:
-        """Return a configuration of the study."""
         return next(c for c in self._study.configurations() if c.label == label)
 
     def comparisons(self, rows: Sequence[TrialRow]) -> tuple[ComparisonResult, ...]:
-        """Return the comparisons of the windows."""
         return self._decided
 
     def progress(
         self, after: Block, rows: Sequence[TrialRow], seconds_per_trial: float
     ) -> Progress:
-        """Return the progress after a block."""
         done = {(row.workload, row.block) for row in rows if row.counts}
         left = sum(
             1 + len(names)

@@ -33,7 +33,6 @@ class KernelText(TextLine):
     """A value as sysctl(8) takes it: one number, several, or a line of text."""
 
     def parse(self, text: str) -> str:
-        """As `TextLine` does, with one blank between numbers."""
         return super().parse(normalise_blanks(text.strip()))
 
 

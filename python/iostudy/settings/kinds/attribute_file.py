@@ -62,7 +62,6 @@ class AttributeFiles(KernelFiles, DeclaredOwner):
         return dict(self.resets)
 
     def absence_reason(self) -> str | None:
-        """Return the reason after a reboot, or if its device is gone."""
         return super().absence_reason() if self.boot == boot_id() else "the host has been rebooted"
 
     def write_order(self, attributes: Iterable[str]) -> list[str]:
@@ -81,11 +80,9 @@ class AttributeFiles(KernelFiles, DeclaredOwner):
             raise cannot_read(attribute, self.location(attribute), error, remedy) from error
 
     def write(self, attribute: str, value: str) -> None:
-        """Write one value, with the newline that echo(1) adds."""
         write_attribute(ROOT / attribute, f"{value}\n", self.runner.seconds)
 
     def available_values(self, attribute: str) -> tuple[str, ...]:
-        """Return the words around the chosen one, or those of the file that lists them."""
         path = ROOT / attribute
         try:
             words = _read(path.with_name(self.offered) if self.offered else path).split()

@@ -57,7 +57,6 @@ class BackingDevice(HostFiles):
         return self.point
 
     def affected_resources(self) -> tuple[str, ...]:
-        """Return the device below, or the number of the mount."""
         return (self.disk or self.number,)
 
     def absence_reason(self) -> str | None:

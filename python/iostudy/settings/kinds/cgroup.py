@@ -91,7 +91,6 @@ class CgroupSetting:
         return rule
 
     def available_values(self) -> tuple[str, ...]:
-        """Nothing: it is a number."""
         return ()
 
 
@@ -151,7 +150,6 @@ class TrialGroup(PrivateChange):
 
     @classmethod
     def from_record(cls, record: Record) -> TrialGroup:
-        """Restore it from its journal record."""
         paths = {name: Path(record[name]) for name in ("path", "origin", "top")}
         rules = tuple(
             GroupLimit(**{**r, "control": Control(r["control"])}) for r in record["rules"]
@@ -160,7 +158,6 @@ class TrialGroup(PrivateChange):
         return cls(**{**record, **paths, "version": version, "rules": rules})
 
     def record(self) -> Record:
-        """Return its journal record as plain JSON values."""
         paths = {name: os.fspath(getattr(self, name)) for name in ("path", "origin", "top")}
         return {**asdict(self), **paths}
 

@@ -32,7 +32,6 @@ class CommandOwner(DeclaredOwner):
     writes: tuple[str, ...]
 
     def matching(self, pattern: str) -> tuple[str, ...]:
-        """The setting itself."""
         return (pattern,)
 
     def read(self, attribute: str) -> str:
@@ -50,11 +49,9 @@ class CommandOwner(DeclaredOwner):
         self.runner.run(self._command(value))
 
     def location(self, attribute: str) -> str:
-        """The command that reads it."""
         return shlex.join(self.reads)
 
     def remedy(self, error: OSError, attribute: str, value: str) -> str:
-        """Suggest to try the command."""
         return f"type it in a shell: {shlex.join(self._command(value))}"
 
     def by_hand(self, attribute: str, value: str) -> str:

@@ -174,7 +174,6 @@ class DeclaredOwner:
         return cls(**values)
 
     def record(self) -> Record:
-        """Return plain JSON values."""
         return asdict(self)
 
     def absence_reason(self) -> str | None:
@@ -182,15 +181,12 @@ class DeclaredOwner:
         return None if self.device is None else self.device.absence_reason()
 
     def affected_resources(self) -> tuple[str, ...]:
-        """Return the device, or the host."""
         return (WHOLE_HOST,) if self.device is None else (self.device.name,)
 
     def write_order(self, attributes: Iterable[str]) -> list[str]:
-        """Return them by name: one does not change another."""
         return sorted(attributes)
 
     def available_values(self, attribute: str) -> tuple[str, ...]:
-        """Nothing: no command lists them."""
         return ()
 
     def settle(self) -> None:

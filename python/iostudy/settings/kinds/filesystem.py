@@ -44,7 +44,6 @@ class FilesystemSetting:
             raise self._unreadable(fault, "run as root, and see dmesg") from error
 
     def available_values(self) -> tuple[str, ...]:
-        """Return the types with installed tools, or all values of a named choice."""
         choices = self.definition.choices
         if self.definition is not FILESYSTEM_TYPE:
             return choices

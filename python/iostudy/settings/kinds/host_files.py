@@ -26,25 +26,20 @@ class KernelFiles:
         return ROOT / attribute
 
     def matching(self, pattern: str) -> tuple[str, ...]:
-        """Files of the glob that are there and have the needed rights."""
         folder, needed = self.path(""), self.needed_mode
         paths = (p for p in sorted(folder.glob(pattern)) if p.stat().st_mode & needed == needed)
         return tuple(str(path.relative_to(folder)) for path in paths)
 
     def read(self, attribute: str) -> str | None:
-        """The text."""
         return read_attribute(self.path(attribute))
 
     def write(self, attribute: str, value: str) -> None:
-        """Write one value."""
         write_attribute(self.path(attribute), value)
 
     def location(self, attribute: str) -> str:
-        """The file."""
         return str(self.path(attribute))
 
     def remedy(self, error: OSError, attribute: str, value: str) -> str:
-        """Root, the host instead of a container, or another value."""
         if isinstance(error, PermissionError):
             return "run as root"
         if error.errno == errno.EROFS:
@@ -62,7 +57,6 @@ class HostAttributes:
 
     @classmethod
     def from_record(cls, record: Record) -> Self:
-        """Restore it from its journal record."""
         return cls(**record)
 
     def record(self) -> Record:
@@ -75,7 +69,6 @@ class HostAttributes:
         return {}
 
     def absence_reason(self) -> str | None:
-        """Return the reason if the kernel has rebooted since."""
         return None if self.boot == boot_id() else "the host has been rebooted"
 
     def write_order(self, attributes: Iterable[str]) -> list[str]:
@@ -83,7 +76,6 @@ class HostAttributes:
         return sorted(attributes, key=lambda name: (name not in self.side_effects, name))
 
     def available_values(self, attribute: str) -> tuple[str, ...]:
-        """Nothing, where the kernel lists no names."""
         return ()
 
 
@@ -93,9 +85,7 @@ class HostFiles(KernelFiles, HostAttributes):
 
     @property
     def name(self) -> str:
-        """There is only one."""
         return "this host"
 
     def affected_resources(self) -> tuple[str, ...]:
-        """Return the host's single resource."""
         return (WHOLE_HOST,)

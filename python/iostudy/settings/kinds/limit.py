@@ -53,11 +53,9 @@ class Limits:
 
     @classmethod
     def from_record(cls, record: Record) -> Limits:
-        """Restore it from its journal record."""
         return cls(ProcessIdentity.from_record(record))
 
     def record(self) -> Record:
-        """Return the identity of the process."""
         return self.process.record()
 
     @property
@@ -66,19 +64,15 @@ class Limits:
         return f"process {self.process.pid}"
 
     def absence_reason(self) -> str | None:
-        """Return the reason if the process has ended."""
         return self.process.absence_reason()
 
     def affected_resources(self) -> tuple[str, ...]:
-        """Return nothing: limits belong to the process alone."""
         return ()
 
     def matching(self, pattern: str) -> tuple[str, ...]:
-        """Resources of the glob."""
         return tuple(name for name in _NUMBERS if fnmatchcase(name, pattern))
 
     def write_order(self, attributes: Iterable[str]) -> list[str]:
-        """Any order does."""
         return sorted(attributes)
 
     def read(self, attribute: str) -> str | None:
@@ -90,22 +84,18 @@ class Limits:
         return " ".join(map(_text, bounds))
 
     def write(self, attribute: str, value: str) -> None:
-        """Both limits by one call."""
         soft, hard = map(_number, value.split())
         resource.prlimit(self.process.pid, _NUMBERS[attribute], (soft, hard))
 
     def available_values(self, attribute: str) -> tuple[str, ...]:
-        """Nothing: they are numbers."""
         del attribute
         return ()
 
     def location(self, attribute: str) -> str:
-        """Return the file that shows all limits."""
         del attribute
         return f"/proc/{self.process.pid}/limits"
 
     def remedy(self, error: OSError, attribute: str, value: str) -> str:
-        """Root, or the kernel's own bound."""
         del error, value
         if attribute == "nofile" and _may_raise():
             return "choose less than fs.nr_open, or raise that first"
@@ -137,7 +127,6 @@ class LimitSetting:
         return text.split()[list(Bound).index(self.definition.bound)]
 
     def available_values(self) -> tuple[str, ...]:
-        """Nothing: it is a number."""
         return ()
 
 

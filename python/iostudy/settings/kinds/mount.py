@@ -57,7 +57,6 @@ class OptionsSetting:
         return mount_options.format_options(values)
 
     def available_values(self) -> tuple[str, ...]:
-        """Nothing: its values are no names."""
         return ()
 
     def owner(self, key: str) -> Owner:

@@ -65,11 +65,9 @@ class Queue(KernelFiles):
 
     @classmethod
     def from_record(cls, record: Record) -> Queue:
-        """Restore it from its journal record."""
         return cls(DeviceIdentity.from_record(record))
 
     def record(self) -> Record:
-        """Return the identity of the device."""
         return self.device.record()
 
     def path(self, attribute: str) -> Path:
@@ -78,15 +76,12 @@ class Queue(KernelFiles):
 
     @property
     def name(self) -> str:
-        """The kernel's name of the device."""
         return self.device.name
 
     def absence_reason(self) -> str | None:
-        """Return the reason if the device is gone."""
         return self.device.absence_reason()
 
     def affected_resources(self) -> tuple[str, ...]:
-        """The one."""
         return (self.device.name,)
 
     def write_order(self, attributes: Iterable[str]) -> list[str]:
@@ -106,7 +101,6 @@ class Queue(KernelFiles):
         return parse_scheduler(text).available if text else ()
 
     def remedy(self, error: OSError, attribute: str, value: str) -> str:
-        """Root, a kernel module, or another value."""
         if isinstance(error, PermissionError) or error.errno == errno.EROFS:
             return super().remedy(error, attribute, value)
         if attribute == SCHEDULER:

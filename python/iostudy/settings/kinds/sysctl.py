@@ -45,7 +45,6 @@ class Sysctls(HostFiles):
     kind: ClassVar[str] = "sysctl"
 
     def matching(self, pattern: str) -> tuple[str, ...]:
-        """The key itself if it can be both read and written."""
         return (pattern,) if self._mode(pattern) == stat.S_IRUSR | stat.S_IWUSR else ()
 
     def write_order(self, attributes: Iterable[str]) -> list[str]:
@@ -53,7 +52,6 @@ class Sysctls(HostFiles):
         return sorted(attributes, key=lambda key: (key not in RATIO_OF, key))
 
     def read(self, attribute: str) -> str | None:
-        """The value, with one blank between numbers."""
         try:
             text = super().read(attribute)
         except OSError as error:

@@ -59,7 +59,6 @@ class TextFile(DeclaredOwner):
     after: tuple[str, ...]
 
     def matching(self, pattern: str) -> tuple[str, ...]:
-        """The setting itself."""
         return (pattern,)
 
     def read(self, attribute: str) -> str:
@@ -96,11 +95,9 @@ class TextFile(DeclaredOwner):
             self.runner.run(self.after)
 
     def location(self, attribute: str) -> str:
-        """The file."""
         return self.path
 
     def remedy(self, error: OSError, attribute: str, value: str) -> str:
-        """Root, or another file."""
         if isinstance(error, PermissionError):
             return "run as root, or as the owner of the folder"
         return "name a regular file that has no second name, in a folder that can be written"

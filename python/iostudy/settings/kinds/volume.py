@@ -28,7 +28,6 @@ class VolumeSetting:
         self.refuse("to read")
 
     def available_values(self) -> tuple[str, ...]:
-        """Return the names of the definition."""
         return self.definition.choices
 
     def refuse(self, wanted: str) -> NoReturn:

@@ -134,7 +134,6 @@ class MountFlags(_RemountOwner):
         return cls(**{**record, "namespace": MountNamespace(**kept) if kept else None})
 
     def record(self) -> Record:
-        """Return plain JSON values."""
         return asdict(self)
 
     def absence_reason(self) -> str | None:
@@ -181,11 +180,9 @@ class MountFlags(_RemountOwner):
         """Accept every flag: all of them are known and can be restored."""
 
     def location(self, attribute: str) -> str:
-        """Return the mount point."""
         return self.point
 
     def remedy(self, error: OSError, attribute: str, value: str) -> str:
-        """Suggest root, or another mount."""
         if isinstance(error, PermissionError):
             return "run as root, and outside of a container that locks its mounts"
         return "see `findmnt` for what is mounted there"
@@ -227,11 +224,9 @@ class FileSystemOptions(_RemountOwner):
 
     @classmethod
     def from_record(cls, record: Record) -> FileSystemOptions:
-        """Rebuild from the journal."""
         return cls(**record)
 
     def record(self) -> Record:
-        """Return plain JSON values."""
         return asdict(self)
 
     def absence_reason(self) -> str | None:
@@ -259,7 +254,6 @@ class FileSystemOptions(_RemountOwner):
         return read_values(mounts[0], self.disk) if mounts else {}
 
     def matching(self, pattern: str) -> tuple[str, ...]:
-        """Return the known options of the glob."""
         return tuple(matching(self.values(), pattern))
 
     def write(self, attribute: str, value: str) -> None:
@@ -288,11 +282,9 @@ class FileSystemOptions(_RemountOwner):
             )
 
     def location(self, attribute: str) -> str:
-        """Return the mount point, the file system and its source."""
         return self._description
 
     def remedy(self, error: OSError, attribute: str, value: str) -> str:
-        """Suggest root, a new file system, or another option."""
         if isinstance(error, PermissionError):
             return "run as root, and outside of a container"
         if attribute == "data":

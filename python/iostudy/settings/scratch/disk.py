@@ -148,7 +148,6 @@ class LoopbackDisk(PlainDisk):
 
     @classmethod
     def from_record(cls, record: Record) -> LoopbackDisk:
-        """Rebuild from the journal."""
         location = FilesystemLocation.from_record(record.get("place"))
         return cls(
             own_folder.parse_recorded(record["folder"], PREFIX), record["size_bytes"], location
@@ -244,7 +243,6 @@ class ScratchDevice(PlainDisk):
 
     @classmethod
     def from_record(cls, record: Record) -> ScratchDevice:
-        """Rebuild from the journal."""
         identity = ScratchIdentity.from_record(record)
         folder = own_folder.parse_recorded(record["folder"], PREFIX)
         location = FilesystemLocation.from_record(record.get("place"))

@@ -47,7 +47,6 @@ class NewFilesystem(PrivateChange):
 
     @classmethod
     def from_record(cls, record: Record) -> NewFilesystem:
-        """What the journal has kept."""
         return cls(
             Path(record["path"]),
             ScratchIdentity.from_record(record),
@@ -56,7 +55,6 @@ class NewFilesystem(PrivateChange):
         )
 
     def record(self) -> Record:
-        """Device node, the device behind it, mount point and file system."""
         return {
             "path": str(self.path),
             **self.identity.record(),
@@ -65,7 +63,6 @@ class NewFilesystem(PrivateChange):
         }
 
     def describe(self) -> str:
-        """What and where."""
         return f"new {self.filesystem.describe()} of {self._device} on {self.point}"
 
     def apply(self) -> None:
@@ -107,7 +104,6 @@ class NewFilesystem(PrivateChange):
         return {f"{name}@{self._device}": value for name, value in values.items()}
 
     def undo(self, policy: ConflictPolicy = ConflictPolicy.REPORT) -> tuple[str, ...]:
-        """Unmount it, and remove the mount point."""
         del policy
         was_there = self.point.exists()
         steps.unmount(self.point, self.identity)

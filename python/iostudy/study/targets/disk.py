@@ -43,7 +43,6 @@ class DiskTarget(Target):
         """Describe the target for a person, with a text for the file system that is made on it."""
 
     def describe(self) -> str:
-        """Describe the target for a person, with its file system."""
         return self.describe_with(self.filesystem)
 
     @property

@@ -71,9 +71,7 @@ class LoopbackMembers(MemberDisks):
 
     @property
     def request(self) -> DiskRequest:
-        """The disks to make."""
         return DiskRequest(LOOPBACK, self.size, (_MODEL,) * self.count)
 
     def describe(self) -> str:
-        """Describe the disks."""
         return f"{self.count} loop-back disks of {units.format_size(self.size)}"

@@ -281,7 +281,6 @@ class Command(Workload):
         return self.options.model_dump_json(include={"setup", "shell", "directory", "environment"})
 
     def prepare(self, place: Place) -> None:
-        """Run setup, if there is one."""
         self._give(place)
         self._unmeasured(self.options.setup, place, place.tick)
 
@@ -324,7 +323,6 @@ class Command(Workload):
         return (f"without root the commands ran as the user of iostudy, not {self.options.user}",)
 
     def unsteady_reason(self) -> str:
-        """What the user says."""
         return "" if self.options.steady else _UNSTEADY
 
     def steady_run(self, place: Place) -> SteadyRun:

@@ -104,7 +104,6 @@ class Fio(Workload):
         return self.options.model_dump_json(include={"job", "override"})
 
     def prepare(self, place: Place) -> None:
-        """Make the directories of the jobs, and lay out the files of jobs that only read."""
         self._make_directories(place)
         if not self._job.changes_files:
             self._lay_out(place)

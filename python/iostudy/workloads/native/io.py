@@ -63,7 +63,6 @@ class Io(Workload):
         return self.options.prepared
 
     def disks(self) -> frozenset[str]:
-        """Return the further disks of its files."""
         return self._named.disks
 
     def directories(self) -> tuple[Path, ...]:
@@ -106,7 +105,6 @@ class Io(Workload):
             self._make_folders(place)
 
     def run(self, place: Place) -> Measurement:
-        """Move the records once as the options say."""
         options = self.options
         open_file_limit.require(options.jobs * options.files, "files", place.directory)
         spec = options.spec(self.threads(place), place.seed)

@@ -128,11 +128,9 @@ class Iozone(Workload):
     options: IozoneOptions
 
     def space_bytes(self) -> int:
-        """The largest files of all threads."""
         return self.options.threads * max(cell.file_bytes for cell in self.options.cells())
 
     def run(self, place: Place) -> Measurement:
-        """Time every cell of the matrix."""
         timed: list[_Timed] = []
         moved_bytes = 0
         matrix = self.options.cells()
@@ -146,11 +144,9 @@ class Iozone(Workload):
         return _measured(timed, moved_bytes, self.options)
 
     def unsteady_reason(self) -> str:
-        """It ends with its work."""
         return "it moves its file once for each cell of a matrix of sizes and operations"
 
     def clean(self, place: Place) -> None:
-        """Remove the files."""
         for path in self._paths(place):
             remove(Path(path))
 

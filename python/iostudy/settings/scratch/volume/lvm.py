@@ -41,7 +41,6 @@ class Lvm:
             _continue_after_failures(self.find(name))
 
     def find(self, name: str) -> BlockDevice | None:
-        """Return the device-mapper device of the volume."""
         return volumes.find_device_by_name(f"{name}/{_VOLUME}")
 
     def read_layout(self, name: str, device: BlockDevice) -> tuple[str, int]:

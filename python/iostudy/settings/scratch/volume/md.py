@@ -44,7 +44,6 @@ class Md:
         )
 
     def find(self, name: str) -> BlockDevice | None:
-        """Return the array whose metadata have that name."""
         disks = devices.read_disks()
         arrays = (disk for disk in disks if devices.class_folder(disk.name).joinpath("md").exists())
         return next((a for a in arrays if _name(a.path, "--detail") == name), None)

@@ -61,7 +61,6 @@ class Volume(FolderOfDisk):
 
     @classmethod
     def from_record(cls, record: Record) -> Volume:
-        """Rebuild from the journal."""
         return cls(
             own_folder.parse_recorded(record["folder"], PREFIX),
             Manager(record["manager"]),
@@ -80,14 +79,12 @@ class Volume(FolderOfDisk):
         }
 
     def describe(self) -> str:
-        """Describe layout, members and name."""
         what = self.layout.describe() if self.layout else f"{self.manager} volume"
         names = ", ".join(member.device.name for member in self.members)
         return f"{what} on {names} ({self.name})"
 
     @property
     def name(self) -> str:
-        """Name of the volume group or the array."""
         return _NAME_PREFIX + self.folder.name.removeprefix(PREFIX)
 
     @property
