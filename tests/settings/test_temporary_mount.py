@@ -8,16 +8,21 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from iostudy.errors import RestoreError, TargetError
+from iostudy.errors import BusyError, RestoreError, TargetError
 from iostudy.host.mounts import find_mounts_at
+from iostudy.safe_path import is_private
 from iostudy.settings import commands, kinds
 from iostudy.settings.change import ConflictPolicy
+from iostudy.settings.mount_options import MOUNT_POINTS
+from iostudy.settings.mounting.calls import unmount_all
 from iostudy.settings.temporary_mount import TemporaryMount
+from iostudy.settings.transaction.locks import lock_mount_points
 from tests.mounts import mounted, sftp_server
 
 pytestmark = pytest.mark.root
@@ -175,3 +180,50 @@ def is_running(pid: int) -> bool:
     except FileNotFoundError:
         return False
     return state != "Z"
+
+
+@pytest.fixture
+def own_point() -> Iterator[Path]:
+    """A mount point that the study makes, with a name of this test."""
+    point = MOUNT_POINTS / f"test-{os.getpid()}"
+    yield point
+    unmount_all(point, "own", lambda _: True)
+    assert not point.exists()
+
+
+def test_an_own_point_is_made_and_removed_and_only_root_enters_it(own_point: Path) -> None:
+    MOUNT_POINTS.mkdir(parents=True, exist_ok=True)
+    MOUNT_POINTS.chmod(0o755)  # an administrator may have made it
+    change = TemporaryMount.prepare(own_point, "own", "tmpfs", "mode=777")
+    assert not own_point.exists()
+    change.apply()
+    assert find_mounts_at(own_point)
+    assert is_private(own_point)
+    assert again(change).undo() == (f"mount of own on {own_point}: unmounted",)
+    assert not own_point.exists()
+
+
+def test_a_failed_mount_leaves_no_own_point(own_point: Path) -> None:
+    change = TemporaryMount.prepare(own_point, "own", "tmpfs", "size=many")
+    with pytest.raises(TargetError, match="to mount own"):
+        change.apply()
+    assert change.undo() == ()
+    assert not own_point.exists()
+
+
+def test_an_own_point_that_is_a_link_or_in_use_is_refused(own_point: Path, tmp_path: Path) -> None:
+    MOUNT_POINTS.mkdir(mode=0o700, parents=True, exist_ok=True)
+    (tmp_path / "file").touch()
+    own_point.symlink_to(tmp_path)
+    with pytest.raises(TargetError, match="files are in it"):
+        TemporaryMount.prepare(own_point, "own", "tmpfs", "")
+    own_point.unlink()
+
+
+def test_one_study_at_a_time_has_an_own_point(own_point: Path) -> None:
+    with (
+        lock_mount_points([own_point, Path("/mnt/of-the-user")]),
+        pytest.raises(BusyError, match=own_point.name),
+        lock_mount_points([own_point]),
+    ):
+        pass

@@ -87,7 +87,6 @@ class _EventLines(Listener):
     def study_began(
         self, study: Study, seed: int, recorded: int, current: Sequence[ComparisonResult]
     ) -> None:
-        """Print the size of the study and its recorded trials."""
         text = find_mode_text(study)
         line = f"{study.name}: {text.describe_size(study)}, seed {seed}"
         levels = study.refused_levels.items()
@@ -97,40 +96,32 @@ class _EventLines(Listener):
         say(f"{line}; {recorded} {text.measured} are recorded already" if recorded else line)
 
     def windows_planned(self, plan: PlanRow) -> None:
-        """Print the windows, or why whole trials decide."""
         say(describe_plan(plan))
 
     def confirmation_began(
         self, labels: Mapping[str, Sequence[str]], blocks: int, recorded: int
     ) -> None:
-        """Print what whole trials confirm, and their number."""
         say(_format_confirmation(labels, blocks, recorded))
 
     def block_repeated(self, block: Block, attempt: int, reason: str) -> None:
-        """Print why the block is invalid."""
         say(f"block {block.index} of {block.workload}: attempt {attempt} does not count ({reason})")
 
     def pause_began(self, seconds: float) -> None:
-        """Print the duration of a pause."""
         say(f"waiting {format_seconds(seconds)} for a quieter machine before the next attempt")
 
     def time_limit_reached(self, seconds: float) -> None:
-        """Print that the time limit ends the study."""
         say(f"the time limit of {format_seconds(seconds)} is reached; `--resume` continues")
 
     def workload_given_up(self, given_up: GivenUpWorkload) -> None:
-        """Print which workload, and why."""
         say(
             f"{given_up.workload} is given up in block {given_up.block}: {given_up.explanation}; "
             "`--resume` tries it again"
         )
 
     def configuration_refused(self, label: str, reason: str) -> None:
-        """Print why the study excludes a configuration."""
         say(f"left out: {label}: {reason}")
 
     def block_ended(self, progress: Progress) -> None:
-        """Print the minimum detectable effect."""
         if progress.power_estimate:
             say(progress.power_estimate)
 
@@ -144,16 +135,13 @@ class PlainProgress(_EventLines):
     def confirmation_began(
         self, labels: Mapping[str, Sequence[str]], blocks: int, recorded: int
     ) -> None:
-        """Print what whole trials confirm; their blocks decide nothing."""
         super().confirmation_began(labels, blocks, recorded)
         self._confirming = True
 
     def checking_began(self, study: Study) -> None:
-        """Print that the configurations are checked, which can take as long as a block."""
         say(_format_checking(study))
 
     def block_ended(self, progress: Progress) -> None:
-        """Print the progress of the study."""
         if progress.status:
             block = f"round {progress.block.index} {progress.block.workload}"
             say(f"{block}: {_format_status(progress)}")
@@ -180,21 +168,18 @@ class LiveProgress(_EventLines):
         self._phase = "trials"
 
     def checking_began(self, study: Study) -> None:
-        """Show that the configurations are checked."""
         self._study = study
         self._show(phase=_format_checking(study))
 
     def study_began(
         self, study: Study, seed: int, recorded: int, current: Sequence[ComparisonResult]
     ) -> None:
-        """Show the comparisons, of which a resumed study knows some."""
         super().study_began(study, seed, recorded, current)
         self._study = study
         self._blocks = study.last_block if find_mode(study).has_last_block else 0
         self._show(table=ComparisonTable(study, current))
 
     def windows_measured(self, request: WorkloadRequest, progress: WindowProgress) -> None:
-        """Show the blocks of windows, with their interim intervals."""
         assert self._view.table is not None
         self._show(
             phase="windows",
@@ -204,19 +189,16 @@ class LiveProgress(_EventLines):
         )
 
     def run_ended(self, run: RunRow) -> None:
-        """Add its telemetry, for the next drawing."""
         self._add_telemetry(run.summary)
 
     def confirmation_began(
         self, labels: Mapping[str, Sequence[str]], blocks: int, recorded: int
     ) -> None:
-        """Show the blocks of the confirmation."""
         super().confirmation_began(labels, blocks, recorded)
         self._phase, self._blocks = "confirmation by whole trials", blocks
         self._show(left="")
 
     def trial_began(self, row: TrialRow, trials: int) -> None:
-        """Show the current trial; its configuration comes last, as long lines are cut."""
         again = f", attempt {row.attempt}" if row.attempt > 1 else ""
         of_all = f"block {row.block}/{self._blocks}" if self._blocks else f"round {row.block}"
         block = f"{of_all} {row.workload}{again}"
@@ -224,19 +206,16 @@ class LiveProgress(_EventLines):
         self._show(phase=self._phase, detail=f"{block}: {trial}")
 
     def trial_ended(self, row: TrialRow) -> None:
-        """Add its telemetry, for the next drawing."""
         if row.summary is not None:
             self._add_telemetry(row.summary)
 
     def workload_given_up(self, given_up: GivenUpWorkload) -> None:
-        """Show that the comparisons of the workload end without a verdict."""
         super().workload_given_up(given_up)
         if (table := self._view.table) is not None:
             given = frozenset({*table.given_up, given_up.workload})
             self._show(table=replace(table, given_up=given))
 
     def block_ended(self, progress: Progress) -> None:
-        """Show the current comparisons."""
         super().block_ended(progress)
         if progress.status:
             self._show(status=_format_status(progress))

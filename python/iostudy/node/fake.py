@@ -85,7 +85,6 @@ class FakeRun:
         """Do nothing."""
 
     def end_check(self) -> tuple[str, ...]:
-        """Return none: simulated devices are never late."""
         return ()
 
     def open(self, window: Window) -> None:

@@ -37,7 +37,7 @@ from iostudy.node.targets.driver import find_driver
 from iostudy.node.targets.storage import ScratchStorage
 from iostudy.settings import places
 from iostudy.settings.trace_instance import TraceInstance, usable_tracefs
-from iostudy.settings.transaction.locks import lock_directory
+from iostudy.settings.transaction.locks import lock_directory, lock_mount_points
 from iostudy.settings.transaction.transaction import Transaction
 from iostudy.settings.work_folder import WorkFolder
 from iostudy.study.combinations import Configuration
@@ -91,9 +91,13 @@ class LocalNode:
             transaction = resources.enter_context(
                 Transaction(on_journal=self._callbacks.on_journal)
             )
-            for change in self._driver.prepare_mounts(self._folder, self._callbacks.on_progress):
-                transaction.apply(change)
             if self._target.mount_requests:
+                points = [request.point for request in self._target.mount_requests.values()]
+                locks.enter_context(lock_mount_points(points))
+                mounts = self._driver.prepare_mounts(self._folder, self._callbacks.on_progress)
+                with lock_places(self._served_paths(), ()):  # a server disturbs no other study
+                    for change in mounts:
+                        transaction.apply(change)
                 self._prepare_storage()
             locks.enter_context(lock_places(self._used_paths(), self._conditions.factors))
             if scratch is not None:
@@ -285,15 +289,14 @@ class LocalNode:
     def _mount_identities(self, path: Path) -> list[str]:
         """Type and source of the mount of a directory that the study compares.
 
-        A mount of the study has the source of its request: each HDFS that is started has a port.
+        What the study serves has the source of its request: each HDFS that is started has a port.
         """
         if not self._target.compared:
             return []
         mount = find_mount(path)
-        sources = {
-            request.point: request.source for request in self._target.mount_requests.values()
-        }
-        return [f"{mount.filesystem} {sources.get(path, mount.source)}"]
+        requests = self._target.mount_requests.values()
+        served = {request.point: request.source for request in requests if request.is_local}
+        return [f"{mount.filesystem} {served.get(path, mount.source)}"]
 
     def _device_paths(self) -> tuple[Path, ...]:
         """Paths that identify the devices under test, also without a mounted file system."""
@@ -304,12 +307,17 @@ class LocalNode:
             paths = [disk.device.path for disk in scratch.disks]
         else:
             paths = [self._site.directory]
-        return (*paths, *self._conditions.directories)
+        return (*paths, *self._served_paths(), *self._conditions.directories)
 
     def _used_paths(self) -> tuple[Path, ...]:
         """Paths whose disks the study uses; data of modelled drives are in memory."""
         paths = () if self._scratch and self._scratch.in_memory else self._target_paths()
-        return (*paths, *self._service_dirs())
+        return (*paths, *self._served_paths(), *self._service_dirs())
+
+    def _served_paths(self) -> tuple[Path, ...]:
+        """The folder of the data of file systems that the study serves; none otherwise."""
+        is_served = any(request.is_local for request in self._target.mount_requests.values())
+        return (self._folder,) if is_served else ()
 
     def _service_dirs(self) -> tuple[Path, ...]:
         """The directories outside the target of a service that the study starts."""

@@ -62,7 +62,6 @@ class SwitchedAttributes(AttributeChange):
 
     @property
     def written(self) -> Mapping[str, tuple[str, ...]]:
-        """Every value of every level, by attribute."""
         names = dict.fromkeys(name for level in self.levels for name in level)
         return {n: tuple(dict.fromkeys(v[n] for v in self.levels if n in v)) for n in names}
 

@@ -58,7 +58,6 @@ class TemporaryMount(PrivateChange):
         return cls(point, source, type_, boot=record["boot"])
 
     def record(self) -> Record:
-        """Return what finds the mount again."""
         fields = {"source": self.source, "type": self.type, "boot": self.boot}
         return {"point": str(self.point), **fields}
 

@@ -64,7 +64,6 @@ class WorkFolder(PrivateChange):
         return cls(path, location, None if owner is None else Account.of_owner(int(owner)))
 
     def record(self) -> Record:
-        """Return the path, its location inside the file system, and its owner if not root."""
         return {
             "path": str(self.path),
             "place": self.location.record() if self.location else None,
@@ -75,7 +74,6 @@ class WorkFolder(PrivateChange):
         return f"work folder {self.path}"
 
     def apply(self) -> None:
-        """Create it; TargetError if that fails."""
         try:
             with act_as(self.account):
                 self.path.mkdir(mode=_MODE)

@@ -178,22 +178,18 @@ class Mix(Workload):
         return sum(member.workload.space_bytes() for member in self.members)
 
     def expected_seconds(self, bytes_per_second: float) -> float | None:
-        """Return None: members share the storage, so the time is unknown."""
         return None
 
     def reads(self) -> bool:
-        """Whether any member reads what was written before."""
         return any(member.workload.reads() for member in self.members)
 
     def disks(self) -> frozenset[str]:
         return frozenset().union(*(member.workload.disks() for member in self.members))
 
     def directories(self) -> tuple[Path, ...]:
-        """Return the directories of all members."""
         return tuple(path for member in self.members for path in member.workload.directories())
 
     def places(self, place: Place) -> tuple[Path, ...]:
-        """Return the places of all members, each once."""
         paths = (path for member in self.members for path in member.workload.places(place))
         return tuple(dict.fromkeys(paths))
 
@@ -202,7 +198,6 @@ class Mix(Workload):
             member.workload.check()
 
     def check_target(self, target: TargetPaths) -> None:
-        """Check the paths of all members."""
         for member in self.members:
             member.workload.check_target(target)
 
@@ -220,7 +215,6 @@ class Mix(Workload):
             member.prepare(place)
 
     def reset(self, place: Place) -> None:
-        """Reset every member."""
         for member in self.members:
             member.workload.reset(member.place(place))
 

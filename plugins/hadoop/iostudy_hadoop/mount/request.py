@@ -16,5 +16,8 @@ def _check(source: str, options: str) -> None:
         raise ValueError(f"write the URI as {parse_hdfs_uri(source)}")
 
 
-KIND = MountKind(_check, "iostudy_hadoop.service.driver:prepare_mount")
-LOCAL_KIND = MountKind(_check, "iostudy_hadoop.service.driver:prepare_local_mount")
+_DRIVER = "iostudy_hadoop.service.driver"
+KIND = MountKind(_check, f"{_DRIVER}:find_mount", f"{_DRIVER}:prepare_mount")
+LOCAL_KIND = MountKind(
+    _check, f"{_DRIVER}:require_local_mount", f"{_DRIVER}:prepare_local_mount", is_local=True
+)

@@ -10,6 +10,7 @@ from iostudy.node.free_space import FreeSpace
 from iostudy.node.targets.driver import TargetDriver
 from iostudy.node.targets.storage import ScratchStorage
 from iostudy.settings.change import Change
+from iostudy.settings.mounting.calls import require_empty
 from iostudy.settings.work_folder import WorkFolder
 from iostudy.study.model import Study
 from iostudy.study.targets.target import MountRequest
@@ -36,15 +37,27 @@ class HdfsDriver(TargetDriver[HdfsTarget]):
         return (folder,)
 
 
-def prepare_mount(
-    request: MountRequest, folder: Path, on_progress: LineHandler
-) -> Iterator[Change]:
-    """Yield a mount of HDFS; ClusterError for a NameNode that does not answer."""
-    del folder, on_progress
+def find_mount(request: MountRequest) -> HdfsMount:
+    """Return a mount of HDFS to apply; ClusterError for a NameNode that does not answer."""
     require_fuse()
     find_program()
     options = parse_writable(request.options or "")
-    yield HdfsMount.prepare(request.point, find_directory(request.source), options)
+    return HdfsMount.prepare(request.point, find_directory(request.source), options)
+
+
+def prepare_mount(
+    request: MountRequest, folder: Path, on_progress: LineHandler
+) -> Iterator[Change]:
+    """Yield the mount; see `find_mount`."""
+    del folder, on_progress
+    yield find_mount(request)
+
+
+def require_local_mount(request: MountRequest) -> None:
+    """TargetError without FUSE, the program of the mount or an empty mount point."""
+    require_fuse()
+    find_program()
+    require_empty(request.point)
 
 
 def prepare_local_mount(
@@ -54,11 +67,10 @@ def prepare_local_mount(
 
     It has a DataNode for each replica. UsageError if Java or Hadoop is missing.
     """
-    require_fuse()
-    find_program()
+    require_local_mount(request)
     options = parse_writable(request.options or "")
-    spec = ClusterSpec(datanodes=options.replication or 1)
-    prepare = find_software(spec, on_progress)
-    cluster = prepare(home=folder / CLUSTER_FOLDER, storage=folder)
+    prepare = find_software(ClusterSpec(datanodes=options.replication or 1), on_progress)
+    home = folder / CLUSTER_FOLDER / request.point.name
+    cluster = prepare(home=home, storage=folder)
     yield StartedCluster(cluster, on_progress)
     yield HdfsMount.prepare(request.point, cluster.root, options)

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from iostudy import plugins
-from iostudy.line_handler import LineHandler, ignore_line
+from iostudy.line_handler import LineHandler
 from iostudy.node.free_space import FreeSpace, measure_free_space, smallest_free_space
 from iostudy.node.targets.driver import OfferedLevels, TargetDriver
 from iostudy.node.targets.storage import ScratchStorage
@@ -34,7 +34,7 @@ class DirectoriesDriver(TargetDriver[DirectoriesTarget]):
         """Return that of the directory with the least of those that are mounted already."""
         if os.geteuid() == ROOT_UID:
             for request in self.target.mounts.values():
-                next(_prepare_mount(request, folder, ignore_line))
+                _require_mountable(request)
         directories = self.probe_paths() or (folder,)
         for directory in directories:
             WorkFolder.prepare(directory)
@@ -51,7 +51,10 @@ class DirectoriesDriver(TargetDriver[DirectoriesTarget]):
         NameNode that does not answer.
         """
         for request in self.target.mounts.values():
-            yield from _prepare_mount(request, folder, on_progress)
+            if request.kind is None:
+                yield _prepare_mount(request)
+            else:
+                yield from plugins.load(request.kind.prepare)(request, folder, on_progress)
 
     def creates(self, factor: Factor, reach: Reach) -> bool:
         points = [mount.point for mount in self.target.mounts.values()]
@@ -63,14 +66,16 @@ class DirectoriesDriver(TargetDriver[DirectoriesTarget]):
         return None if self.target.mounts else super().offered_levels(factors)
 
 
-def _prepare_mount(
-    request: MountRequest, folder: Path, on_progress: LineHandler
-) -> Iterator[Change]:
-    if request.kind is not None:
-        yield from plugins.load(request.kind.prepare)(request, folder, on_progress)
-        return
+def _require_mountable(request: MountRequest) -> None:
+    if request.kind is None:
+        _prepare_mount(request)
+    else:
+        plugins.load(request.kind.require)(request)
+
+
+def _prepare_mount(request: MountRequest) -> TemporaryMount:
     point, type_, options = request.point, request.type or "", request.options or ""
-    yield TemporaryMount.prepare(point, request.source, type_, options)
+    return TemporaryMount.prepare(point, request.source, type_, options)
 
 
 class DirectoryDriver(TargetDriver[DirectoryTarget]):

@@ -84,7 +84,6 @@ class CommandDefinition(DeclaredDefinition):
 
     @property
     def commands(self) -> tuple[tuple[str, ...], ...]:
-        """Every command that a change runs."""
         return (self.read, self.write, *super().commands)
 
 
@@ -100,7 +99,6 @@ class TextFileDefinition(DeclaredDefinition):
 
     @property
     def commands(self) -> tuple[tuple[str, ...], ...]:
-        """Every command that a change runs."""
         return (*((self.after,) if self.after else ()), *super().commands)
 
 

@@ -53,7 +53,6 @@ class BackingDevice(HostFiles):
 
     @property
     def name(self) -> str:
-        """Mount point at the time of the change."""
         return self.point
 
     def affected_resources(self) -> tuple[str, ...]:

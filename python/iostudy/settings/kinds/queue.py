@@ -71,7 +71,6 @@ class Queue(KernelFiles):
         return self.device.record()
 
     def path(self, attribute: str) -> Path:
-        """Below the folder of the queue."""
         return ROOT / "sys/block" / self.device.name / "queue" / attribute
 
     @property

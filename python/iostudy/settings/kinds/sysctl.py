@@ -78,7 +78,6 @@ class Sysctls(HostFiles):
         super().write(attribute, f"{value}\n")
 
     def path(self, attribute: str) -> Path:
-        """Below ``/proc/sys``."""
         return ROOT / "proc/sys" / key_path(attribute)
 
     def _mode(self, attribute: str) -> int:

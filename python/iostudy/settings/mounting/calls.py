@@ -20,7 +20,7 @@ from pathlib import Path
 
 from iostudy.errors import RestoreError, TargetError
 from iostudy.host.mounts import Mount, find_mounts_at, parse_mount_id
-from iostudy.safe_path import open_directory
+from iostudy.safe_path import open_directory, require_safe
 from iostudy.settings.mount_options import MOUNT_POINTS, ON, split_option
 
 _MS_REMOUNT = 32
@@ -260,16 +260,34 @@ def require_empty(point: Path) -> Path:
             "an empty directory to mount on",
             found=fault,
             where=str(point),
-            remedy="make a new directory; `findmnt` lists the mounts",
+            remedy="make a new directory, or run `iostudy restore` if a killed study has left it; "
+            "`findmnt` lists the mounts",
         )
     return real
 
 
 def make_point(point: Path) -> None:
-    """Make a directory of `MOUNT_POINTS`, which only root enters; any other is there already."""
-    if point.parent == MOUNT_POINTS:
-        MOUNT_POINTS.mkdir(mode=0o700, parents=True, exist_ok=True)
+    """Make a directory of `MOUNT_POINTS`, which only root enters; any other is there already.
+
+    TargetError if it cannot be made, UnsafePathError if another user could redirect it.
+    """
+    if point.parent != MOUNT_POINTS:
+        return
+    try:
+        MOUNT_POINTS.parent.mkdir(mode=0o755, exist_ok=True)
+        MOUNT_POINTS.mkdir(mode=0o700, exist_ok=True)
+        require_safe(MOUNT_POINTS)
+        if MOUNT_POINTS.resolve() != MOUNT_POINTS:
+            raise OSError(errno.ELOOP, "a link is in its path")
+        MOUNT_POINTS.chmod(0o700)
         point.mkdir(mode=0o700, exist_ok=True)
+    except OSError as error:
+        raise TargetError(
+            "to make a mount point",
+            found=error.strerror or str(error),
+            where=str(point),
+            remedy="name an empty directory that only root can enter: at: /mnt/iostudy/NAME",
+        ) from error
 
 
 def unmount_all(point: Path, source: str, is_own: Callable[[Mount], bool]) -> bool:

@@ -158,7 +158,6 @@ class MountFlags(_RemountOwner):
         )
 
     def values(self) -> dict[str, str]:
-        """Return all flags; none after an unmount."""
         mount = self._mount()
         return mount_options.mount_values(mount.options) if mount else {}
 
@@ -249,7 +248,6 @@ class FileSystemOptions(_RemountOwner):
         )
 
     def values(self) -> dict[str, str]:
-        """Return all known options; none after an unmount."""
         mounts = self._mounts()
         return read_values(mounts[0], self.disk) if mounts else {}
 

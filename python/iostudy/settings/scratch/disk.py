@@ -154,7 +154,6 @@ class LoopbackDisk(PlainDisk):
         )
 
     def record(self) -> Record:
-        """Return the folder with its location, and the size."""
         return {
             "folder": str(self.folder),
             "size_bytes": self.size_bytes,
@@ -162,7 +161,6 @@ class LoopbackDisk(PlainDisk):
         }
 
     def describe(self) -> str:
-        """Describe size and folder."""
         return f"loop-back scratch disk of {units.format_size(self.size_bytes)} in {self.folder}"
 
     @property
@@ -249,7 +247,6 @@ class ScratchDevice(PlainDisk):
         return cls(Path(record["path"]), identity, folder, location)
 
     def record(self) -> Record:
-        """Return the node, the identity of its device, and the folder with its location."""
         return {
             "path": str(self.path),
             **self.identity.record(),
@@ -258,7 +255,6 @@ class ScratchDevice(PlainDisk):
         }
 
     def describe(self) -> str:
-        """Describe device and folder."""
         return f"scratch device {self.path} in {self.folder}"
 
     @property

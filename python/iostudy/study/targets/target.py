@@ -7,6 +7,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
+from itertools import chain
 from pathlib import Path
 from types import MappingProxyType
 from typing import Annotated, Any, ClassVar
@@ -248,12 +249,17 @@ class MountKind:
     """Mounts of a plugin, which are of a source that begins with what the plugin registers.
 
     - ``check``: a function of source and options; ValueError says what is wrong with them
+    - ``require``: reference of a function of `MountRequest` that raises why it cannot be mounted;
+      it changes and downloads nothing
     - ``prepare``: reference of a function of `MountRequest`, output folder and a receiver of
       progress; it yields the changes, each of which is applied before the next is prepared
+    - ``is_local``: the study serves it with data in the output folder
     """
 
     check: Callable[[str, str], None]
+    require: Ref
     prepare: Ref
+    is_local: bool = False
 
 
 @dataclass(frozen=True)
@@ -278,7 +284,7 @@ class MountRequest:
     def __post_init__(self) -> None:
         if self.kind is None:
             install = plugins.find_missing(self.source)
-            if install and self.type is None:
+            if install and ("://" in self.source or ":" not in self.source):
                 raise ValueError(f"the plugin of this mount is not installed; {install}")
             for option in _NOT_OWN.intersection((self.options or "").split(",")):
                 raise ValueError(f"the option {option} does not make a mount of the study")
@@ -294,10 +300,16 @@ class MountRequest:
 
     @property
     def kind(self) -> MountKind | None:
-        """The kind of a plugin; None for mount(8)."""
-        refs = (item for plugin in registered() for item in plugin.mounts.items())
-        matching = (ref for beginning, ref in refs if self.source.startswith(beginning))
-        return next(map(plugins.load, matching), None)
+        """The kind of a plugin, of a beginning with :// or a whole source; None for mount(8)."""
+        refs = [item for plugin in registered() for item in plugin.mounts.items()]
+        whole = (ref for source, ref in refs if source == self.source)
+        begun = (ref for source, ref in refs if "://" in source and self.source.startswith(source))
+        return next(map(plugins.load, chain(whole, begun)), None)
+
+    @property
+    def is_local(self) -> bool:
+        """Whether the study serves it with data in the output folder."""
+        return self.kind is not None and self.kind.is_local
 
     def describe(self) -> str:
         """Describe source and options for a person."""

@@ -203,15 +203,12 @@ class Command(Workload):
     options: CommandOptions
 
     def space_bytes(self) -> int:
-        """Return the space from the options; 0 if not given."""
         return self.options.space or 0
 
     def expected_seconds(self, bytes_per_second: float) -> float | None:
-        """Unknown."""
         return None
 
     def reads(self) -> bool:
-        """Return the option ``reads``."""
         return self.options.reads
 
     def check(self) -> None:

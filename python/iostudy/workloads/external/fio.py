@@ -144,7 +144,6 @@ class Fio(Workload):
         )
 
     def syncs_apart(self) -> bool:
-        """Whether a job syncs its writes by calls of their own."""
         return any(job.syncs_apart for job in self._job.jobs)
 
     def unsteady_reason(self) -> str:
@@ -161,7 +160,6 @@ class Fio(Workload):
         return steady_program(endless, place)
 
     def clean(self, place: Place) -> None:
-        """Remove all that fio has left in the trial's folder."""
         empty(place.directory)
 
     @cached_property

@@ -53,7 +53,6 @@ class Io(Workload):
         return 0 if options.directories else options.jobs * options.files * options.size
 
     def expected_seconds(self, bytes_per_second: float) -> float | None:
-        """The ramp and the duration, if one is given."""
         if self.options.duration is None:
             return super().expected_seconds(bytes_per_second)
         return self.options.ramp + self.options.duration
@@ -66,11 +65,9 @@ class Io(Workload):
         return self._named.disks
 
     def directories(self) -> tuple[Path, ...]:
-        """Return the user's directories of its files."""
         return self._named.directories
 
     def places(self, place: Place) -> tuple[Path, ...]:
-        """Return the directories of its files, or the target."""
         return self._named.roots(place) or (place.directory,)
 
     def check(self) -> None:
@@ -89,7 +86,6 @@ class Io(Workload):
         )
 
     def prepare(self, place: Place) -> None:
-        """Write the files, unless a trial makes them itself."""
         if self.options.prepared:
             self._make_folders(place)
             options = self.options
@@ -122,7 +118,6 @@ class Io(Workload):
         return Measurement(figures, histograms(counted), notes=_notes(options, result))
 
     def syncs_apart(self) -> bool:
-        """Whether it syncs its writes by calls of their own."""
         return self.options.syncs
 
     def unsteady_reason(self) -> str:

@@ -21,7 +21,6 @@ def test_hdfs_has_options_of_its_own() -> None:
         ("{mount: 'hdfs://nn:8020/b', at: /mnt/x, type: fuse}", "has no type"),
         ("{mount: local-hdfs, type: fuse}", "has no type"),
         ("{mount: local-hdfs, options: buffer=1}", "is no option"),
-        ("{mount: local-hdfs2}", "hdfs://HOST:PORT/FOLDER"),
         ("{mount: 'hdfs://nn:8020/b', at: /mnt/x, options: buffer=1}", "is no option"),
         ("{mount: 'hdfs://nn:8020/b', at: /mnt/x, options: rdbuffer=many}", "rdbuffer=many"),
         ("{mount: 'hdfs://nn:8020/b', at: /mnt/x, options: 'rdbuffer=1,rdbuffer=2'}", "twice"),

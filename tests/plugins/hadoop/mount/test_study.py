@@ -203,5 +203,7 @@ def test_a_killed_study_leaves_no_hdfs(program: Program) -> None:
         running.kill()
     restored = program("restore")
     assert restored.returncode == 0, restored.stderr
-    assert not OWN_POINT.exists()
+    assert not find_mounts_at(OWN_POINT)
     assert not list(program.out.glob("iostudy-hadoop-*"))
+    commands = [path.read_bytes() for path in Path("/proc").glob("[0-9]*/cmdline")]
+    assert not [line for line in commands if str(program.out).encode() in line]

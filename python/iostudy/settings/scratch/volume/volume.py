@@ -70,7 +70,6 @@ class Volume(FolderOfDisk):
         )
 
     def record(self) -> Record:
-        """Return the folder with its location, the manager and the members."""
         return {
             "folder": str(self.folder),
             "manager": self.manager,
