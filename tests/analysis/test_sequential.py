@@ -5,6 +5,7 @@ import pytest
 from scipy import special
 
 from iostudy.analysis.sequential import (
+    _solve,
     crossing_of_levels,
     crossing_probability,
     plan_looks,
@@ -25,6 +26,17 @@ def simulated_risk(min_blocks: int, max_blocks: int, alpha: float, studies: int)
     squares = (noise**2).cumsum(axis=1)[:, min_blocks - 1 :]
     t = mean / np.sqrt((squares / n - mean**2) / (n - 1))
     return float((np.abs(t) > -special.stdtrit(n - 1, alpha / 2)).any(axis=1).mean())
+
+
+@pytest.mark.parametrize("start", [3.0, 5.0])
+def test_an_exact_root_is_returned_at_once(start: float):
+    tried: list[float] = []
+
+    def excess(x: float) -> float:
+        tried.append(x)
+        return x - 3
+
+    assert _solve(excess, 0, 10, start) == tried[-1] == 3
 
 
 @pytest.mark.parametrize(

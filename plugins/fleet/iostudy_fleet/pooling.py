@@ -197,7 +197,7 @@ def find_partitions(traits: Mapping[str, Mapping[str, str]]) -> tuple[Partition,
         classes = _divide(trait, traits)
         if len(classes) > 1:
             groups.setdefault(frozenset(classes), {})[trait] = classes
-    return tuple(_merge(effects) for effects in groups.values())
+    return tuple(_merge(classes) for classes in groups.values())
 
 
 def _merge(classes: Mapping[str, Mapping[tuple[str, ...], str]]) -> Partition:

@@ -97,17 +97,16 @@ def _level_to_spend(
 ) -> float:
     """The level at which the risk spent grows from ``before`` to ``after``, sought from ``start``.
 
-    It lies between their difference and, by Bonferroni, ``after``; at an end of this range where
-    the error of the recursion exceeds it, as for levels below 1e-8. The probability to leave is
-    nearly a power of the level, hence the logarithms.
+    It lies between their difference and, by Bonferroni, ``after``; almost at an end of this range
+    where the error of the recursion exceeds it, as for levels below 1e-8. The probability to leave
+    is nearly a power of the level, hence the logarithms.
     """
 
     def excess(log_level: float) -> float:
         leaving = inside.leaving(blocks, math.exp(log_level))
         return math.log(max(leaving, _LEAST_LEAVING) / (after - before))
 
-    low, high = math.log(after - before), math.log(after)
-    return math.exp(_solve(excess, low, high, math.log(start)))
+    return math.exp(_solve(excess, math.log(after - before), math.log(after), math.log(start)))
 
 
 @functools.cache
@@ -163,6 +162,8 @@ def _solve(excess: Callable[[float], float], low: float, high: float, start: flo
     last, slope = min(high, max(low, start)), _USUAL_SLOPE
     at_last = excess(last)
     for _ in range(_MAX_STEPS):
+        if at_last == 0:
+            return last
         low, high = (last, high) if at_last < 0 else (low, last)
         following = last - at_last / slope if 0 < slope < _STEEPEST else math.inf
         if not low < following < high:

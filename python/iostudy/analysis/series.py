@@ -136,7 +136,7 @@ def measure_slow_noise(baseline: ArrayLike, other: ArrayLike) -> SlowNoiseRatio 
     error = math.sqrt(float(residuals @ residuals) / freedom / squares)
     quantile = -float(t_quantile(freedom, _INTERVAL_LEVEL / 2))
     slopes = (slope + sign * quantile * error for sign in (0, -1, 1))
-    ratios = (_ratio_of_slope(column * squares / shared) for column in slopes)
+    ratios = (_ratio_of_slope(slope_end * squares / shared) for slope_end in slopes)
     return SlowNoiseRatio(*ratios)
 
 

@@ -163,7 +163,8 @@ def describe_kept(form: str) -> str:
 
 def plan(choice: PersistRequest, form: str | None, root: Path = ROOT) -> PersistencePlan:
     """Return all files that keep the choice in that format; None stands for each native one."""
-    undo = {**_UNDO, **{name: form.undo for name, form in list_plugin_formats().items()}}
+    formats = list_plugin_formats().items()
+    undo = {**_UNDO, **{name: plugin_format.undo for name, plugin_format in formats}}
     choice = replace(choice, provenance=(*choice.provenance, undo.get(form or "", _UNDO_INSTALLED)))
     planned = _plan_format(choice, form, root)
     files = tuple(add_provenance(file, choice.provenance) for file in planned.artifacts)

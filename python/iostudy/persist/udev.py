@@ -389,22 +389,22 @@ def _names_here(
 
 
 def _find_obstacle(setting: PersistedSetting, disk: InventoryDisk, scheduler: str | None) -> str:
-    level = scheduler_of(setting)
-    if disk.zoned and (level or setting.name == SCHEDULER) and scheduler not in (None, _ZONED):
+    needed = scheduler_of(setting)
+    if disk.zoned and (needed or setting.name == SCHEDULER) and scheduler not in (None, _ZONED):
         return _ZONED_REASON
-    if level and scheduler not in (None, level):
-        return f"it is a tunable of {level}, and {scheduler} is kept"
+    if needed and scheduler not in (None, needed):
+        return f"it is a tunable of {needed}, and {scheduler} is kept"
     if not _VALUE.fullmatch(setting.value):
         return "its value has a character that does not go into a rule"
     return ""
 
 
 def _rule(setting: PersistedSetting, scheduler: str | None, match: DiskMatch) -> UdevRule:
-    level = scheduler_of(setting)
-    active = f'ATTR{{queue/scheduler}}=="*[[]{level}]*", ' if level and not scheduler else ""
-    needs_order = level or setting.name == SCHEDULER
+    needed = scheduler_of(setting)
+    active = f'ATTR{{queue/scheduler}}=="*[[]{needed}]*", ' if needed and not scheduler else ""
+    ordered = needed or setting.name == SCHEDULER
     # A class may have zoned disks on other hosts.
-    unzoned = needs_order and match is not DiskMatch.SERIAL and _ZONED not in (level, setting.value)
+    unzoned = ordered and match is not DiskMatch.SERIAL and _ZONED not in (needed, setting.value)
     spared = 'ATTR{queue/zoned}=="none", ' if unzoned else ""
     return UdevRule(spared + active, queue_attribute(setting), setting.value)
 

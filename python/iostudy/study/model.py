@@ -389,9 +389,8 @@ class Study:
             for label, levels in before.items()
             if levels != after[label]
         }
-        first = {
-            frozenset(after[text].items()): text for text in reversed(after) if text not in reduced
-        }
+        unreduced = [label for label in reversed(after) if label not in reduced]
+        first = {frozenset(after[label].items()): label for label in unreduced}
         twins: dict[str, str] = {}
         for label, lacking in reduced.items():
             same = first.setdefault(frozenset(after[label].items()), label)

@@ -95,12 +95,20 @@ def test_scaling_sentences() -> None:
     )
     assert saturation(report(), "ext4")[0] == "4"
     assert saturation(report(), "xfs")[0] == "8"
+    assert saturation(report(), "btrfs")[0] == "2"
     assert overtakes in report().answer
 
 
 def test_undecided_knees_are_reported() -> None:
     noisy = report(noise=0.1, curves=dict.fromkeys(CURVES, (100.0, 300.0, 310.0, 330.0)))
     assert saturation(noisy, "ext4")[0] == "2, 4 or 8"
+    flat = report(noise=0.1, curves=FLAT)
+    assert saturation(flat, "ext4") == ("1, 2, 4 or 8",) * 3
+
+
+@pytest.mark.parametrize("configuration", CURVES)
+def test_a_flat_curve_is_stable_over_all_loads(configuration: str) -> None:
+    assert saturation(report(curves=FLAT), configuration) == ("1", "8", "1, 2, 4 or 8")
 
 
 def test_before_enough_blocks_there_are_values_alone() -> None:
@@ -150,6 +158,18 @@ def test_published_curves_are_drawn() -> None:
     assert "as published" in json.dumps(charts[0].spec)
     assert curves(EVENTS.replace("R5", "R1")).published == ()
     assert curves(EVENTS.replace("jobs: [1, 2, 4, 8]", "reads: [1, 2, 4, 8]")).published == ()
+
+
+@pytest.mark.all_plugins
+def test_published_curves_without_values_are_not_drawn() -> None:
+    whole = report(EVENTS)
+    (own_curves,) = whole.curves
+    events, read_rate = own_curves.published
+    unknown = {label: (None,) * len(events.levels) for label in events.values}
+    empty = events.model_copy(update={"values": unknown, "crossings": ()})
+    changed = own_curves.model_copy(update={"published": (empty, read_rate)})
+    _, chart = build_scaling_charts(changed, whole)
+    assert "read_rate" in chart.alternative
 
 
 def test_loads_have_their_unit() -> None:

@@ -36,7 +36,7 @@ def free(count: int) -> tuple[int, ...]:
             ports.append(port)
     if len(ports) < count:
         raise ClusterError(
-            f"{count} ports TCP ports for Hadoop's daemons",
+            f"{count} free TCP ports for Hadoop's daemons",
             found=f"{len(ports)} from {_FIRST} to {LAST}",
             where=LOOPBACK,
             remedy="end the programs that listen on so many ports, or take fewer DataNodes",
@@ -88,24 +88,24 @@ def _holder(port: int) -> str:
 
 def _opened(process: Path) -> set[str]:
     """Return the targets of its descriptors; none for another user's process."""
-    ports = set()
+    targets = set()
     try:
         for link in (process / "fd").iterdir():
             # One may be closed meanwhile: that of the listing itself always is.
             with suppress(FileNotFoundError):
-                ports.add(str(link.readlink()))
+                targets.add(str(link.readlink()))
     except OSError:
         return set()
-    return ports
+    return targets
 
 
 def _listening(port: int) -> set[str]:
     """Return the inodes of the sockets that listen on the port."""
-    ports = set()
+    inodes = set()
     for table in (Path("/proc/net/tcp"), Path("/proc/net/tcp6")):
         lines = table.read_text().splitlines()[1:] if table.exists() else []
         for line in lines:
             fields = line.split()
             if fields[3] == _LISTEN and int(fields[1].rpartition(":")[2], 16) == port:
-                ports.add(fields[9])
-    return ports
+                inodes.add(fields[9])
+    return inodes

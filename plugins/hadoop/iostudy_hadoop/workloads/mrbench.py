@@ -94,7 +94,7 @@ def _result(ran: HadoopRun, jobs: int) -> MRBenchResult:
 
 
 def _notes(ran: HadoopRun, maps: int) -> tuple[str, ...]:
-    numbers = sorted({result.maps for result in ran.jobs if result.maps not in (None, maps)})
+    numbers = sorted({entry.maps for entry in ran.jobs if entry.maps not in (None, maps)})
     if not numbers:
         return ()
     counts = " or ".join(map(str, numbers))

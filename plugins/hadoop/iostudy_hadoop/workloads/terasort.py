@@ -223,7 +223,7 @@ def _path(place: Place, name: str) -> str:
 
 
 def _notes(ran: HadoopRun, maps: int) -> tuple[str, ...]:
-    count = sum(result.maps or 0 for result in ran.jobs)
+    count = sum(entry.maps or 0 for entry in ran.jobs)
     if count == maps:
         return ()
     return (

@@ -203,9 +203,9 @@ def _centred(domain: Domain, values: Sequence[str], held: Sequence[str | None]) 
     over = np.array([domain.share(value) for value in values])
     kernels = []
     for similar in _similarities(domain):
-        mean, variance = similar(places, over).mean(axis=1), similar(over, over).mean(axis=1)
-        left = similar(places, places) - np.outer(mean, mean) / variance.mean()
-        kernels.append(left / (1 - (variance**2).mean() / variance.mean()))
+        mean, row_means = similar(places, over).mean(axis=1), similar(over, over).mean(axis=1)
+        left = similar(places, places) - np.outer(mean, mean) / row_means.mean()
+        kernels.append(left / (1 - (row_means**2).mean() / row_means.mean()))
     return np.asarray(np.mean(kernels, axis=0) * np.outer(there, there))
 
 

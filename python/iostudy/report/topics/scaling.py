@@ -391,13 +391,12 @@ def _list_tables(scaling: ScalingReport, report: Report) -> Iterator[TextTable]:
 def _list_steps(scaling: ScalingReport, report: Report) -> TextTable:
     """Return the gain of each step of load."""
     texts = [level.text for level in scaling.levels]
+    change = f"change of {scaling.figure.name}"
     steps = (
         {
             report.noun: curve.configuration,
             scaling.option: f"{low} to {high}",
-            f"change of {scaling.figure.name}": format_change_interval(
-                point.step, point.step_interval
-            ),
+            change: format_change_interval(point.step, point.step_interval),
         }
         for curve in scaling.curves
         for low, high, point in zip(texts, texts[1:], curve.points[1:], strict=False)
@@ -430,11 +429,9 @@ def _remarks(scaling: ScalingReport, report: Report) -> Iterator[str]:
             said = format_crossing(crossing, scaling.option, scaling.levels, report.factor)
             yield f"By estimates, of which verdicts confirm one side only: {said}."
     for own in scaling.published:
-        crossed = "; ".join(
-            format_crossing(crossing, scaling.option, own.levels) for crossing in own.crossings
-        )
-        if crossed:
-            yield f"{own.reference}, {own.figure}, as published and without intervals: {crossed}."
+        crossed = [format_crossing(each, scaling.option, own.levels) for each in own.crossings]
+        if said := "; ".join(crossed):
+            yield f"{own.reference}, {own.figure}, as published and without intervals: {said}."
     margin, risk = format_percent(report.method.margin), format_percent(report.method.risk)
     better = "Higher" if scaling.figure.higher_is_better else "Lower"
     yield (
@@ -480,6 +477,8 @@ def build_scaling_charts(scaling: ScalingReport, report: Report) -> Iterator[Cha
             for level, value in zip(published.levels, values, strict=True)
             if value is not None
         ]
+        if not rows:
+            continue
         title, name = f"{published.figure}, {published.unit}", published.reference
         codes = encode_labels(list(published.values))
         spec = _draw_curves(published, scaling.option, rows, title, codes)

@@ -225,7 +225,7 @@ def _text(line: str) -> str:
 
 def bind(definition: TextFileDefinition, place: str) -> tuple[AttributeSetting, ...]:
     """The setting; TargetError if the file is missing, or a program of it."""
-    (file,) = locate(definition.place, place)
+    (location,) = locate(definition.place, place)
     try:
         path = Path(definition.file).resolve(strict=True)
     except (OSError, RuntimeError) as error:
@@ -241,7 +241,7 @@ def bind(definition: TextFileDefinition, place: str) -> tuple[AttributeSetting, 
         for command in (definition.after, definition.normalise)
     )
     fields = (str(path), definition.key, definition.section, definition.separator, after)
-    owner = TextFile(file.name, runner, ValueForm(definition.equals, normalise), None, *fields)
+    owner = TextFile(location.name, runner, ValueForm(definition.equals, normalise), None, *fields)
     return (AttributeSetting(definition, owner, definition.name),)
 
 

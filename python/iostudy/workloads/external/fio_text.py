@@ -89,8 +89,8 @@ def _with_includes(lines: list[str], folder: Path, depth: int) -> Iterator[str]:
         keyword, _, path = _statement(line).partition(" ")
         included = folder / path.strip()
         if keyword == "include" and depth and included.is_file():
-            text = read_named(included, MOST_BYTES).decode(errors="replace").split("\n")
-            if not any(map(_is_header, text)):
-                yield from _with_includes(text, included.parent, depth - 1)
+            included_lines = read_named(included, MOST_BYTES).decode(errors="replace").split("\n")
+            if not any(map(_is_header, included_lines)):
+                yield from _with_includes(included_lines, included.parent, depth - 1)
                 continue
         yield line
