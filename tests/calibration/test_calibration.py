@@ -124,7 +124,7 @@ def test_twenty_studies_of_one_value_under_two_labels(shape: NoiseShape):
 
 def test_the_simulation_decides_as_compare_does():
     rule = Rule(margin=0.05, risk=RISK, min_blocks=5, max_blocks=20)
-    ratios = pairs(NoiseShape.T3, rule, 20, difference=0.03)
+    ratios = pairs(NoiseShape.T3, rule, 50, difference=0.03)
     outcomes = carry_out(ratios, rule)
     assert len(set(outcomes.verdicts)) >= 3
     for index, study in enumerate(ratios):

@@ -53,9 +53,9 @@ def test_many_workloads_that_all_stop_early(step: float, studies: int):
 
 def test_places_that_change_are_found_and_none_are_made_up():
     opposed = Design(np.array([[0.0, 0.15, 0.02], [0.0, -0.15, 0.02]]), RULE)
-    assert places_change(opposed, 20) > 0.9
+    assert places_change(opposed, 50) > 0.9
     unlike = Design(np.array([[0.0, 0.15, 0.02], [0.0, 0.0, 0.0]]), RULE)
-    assert places_change(unlike, 20) <= allowed(RISK, 20)
+    assert places_change(unlike, 50) <= allowed(RISK, 50)
 
 
 @each_size

@@ -14,7 +14,7 @@ pytestmark = pytest.mark.campaign
 
 RULE = Rule(margin=0.05, risk=RISK, min_blocks=5, max_blocks=30)
 
-each_size = pytest.mark.parametrize("studies", [20, pytest.param(1000, marks=pytest.mark.slow)])
+each_size = pytest.mark.parametrize("studies", [50, pytest.param(1000, marks=pytest.mark.slow)])
 
 
 @each_size

@@ -88,6 +88,7 @@ def test_a_study_and_its_report_work_in_latin_1(tmp_path, latin_1):
     for arguments in (
         ("run", "study.yaml", "--out", "out"),
         ("report", "out"),
+        ("report", "out", "--format", "markdown"),
         ("bench", "io", "-o", "files=1", "-o", "size=1MiB"),
     ):
         done = program(*arguments)

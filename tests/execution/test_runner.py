@@ -179,12 +179,13 @@ def finished(whole_study, tmp_path):
     return shutil.copytree(whole_study, tmp_path / "finished")
 
 
-@pytest.mark.parametrize("stop_after", [0, 16, 23, 55])
-def test_a_resumed_study_decides_the_same(tmp_path, plain, stop_after):
+@pytest.mark.parametrize(("stop_after", "position"), [(0, 1), (16, 2), (23, 3), (55, 2)])
+def test_a_resumed_study_decides_the_same(tmp_path, plain, stop_after, position):
     """Also when it was stopped in the middle of a block, which is then run again whole."""
     with pytest.raises(KeyboardInterrupt):
         conduct(tmp_path / "stopped", NoisyNode(stop_after))
-    assert rows(tmp_path / "stopped")[-1].status is TrialStatus.INTERRUPTED
+    last = rows(tmp_path / "stopped")[-1]
+    assert (last.status, last.position) == (TrialStatus.INTERRUPTED, position)
     resumed = conduct(tmp_path / "stopped", NoisyNode(), resume=True, seed=None)
     assert len({standing.comparison.blocks for standing in plain}) > 1
     assert resumed == plain

@@ -493,9 +493,10 @@ def test_without_root_the_quickstart_runs_with_what_anybody_may_vary(anybodys_fo
     """)
     study = Path("studies/quickstart.yaml").read_text()
     small = study.replace("128MiB", "2MiB").replace("[5, 50]", "[3, 3]")
-    assert small.count("2MiB") == 2
-    assert "[3, 3]" in small
-    (anybodys_folder / "quickstart.yaml").write_text(small)
+    assert (small.count("2MiB"), small.count("[3, 3]")) == (2, 1)
+    # Such short trials have gaps on a busy host, the one disturbance that has a limit by itself.
+    lenient = small + "validity: {gap: 100%, attempts: 20}\n"
+    (anybodys_folder / "quickstart.yaml").write_text(lenient)
     own = {
         "IOSTUDY_STATE_DIR": str(anybodys_folder / "state"),
         "IOSTUDY_LOCK_DIR": str(anybodys_folder / "locks"),
