@@ -88,11 +88,11 @@ def build_request(
     figures = {entry.name: entry for entry in catalog.get(name).figures(options)}
     named = next(iter(figures)) if figure is None else figure
     chosen = list(map(str, named if isinstance(named, list) else [named]))
-    for unknown in (each for each in chosen if each not in figures):
+    for unknown in (entry for entry in chosen if entry not in figures):
         raise UnknownNameError("figure", unknown, figures)
     if not chosen or find_duplicates(chosen):
         raise ValueError("name one figure, or several different ones, of which the first decides")
-    return WorkloadRequest(label or name, name, options, tuple(figures[each] for each in chosen))
+    return WorkloadRequest(label or name, name, options, tuple(figures[entry] for entry in chosen))
 
 
 def _needed(model: type[BaseModel], varied: Mapping[str, Any]) -> dict[str, Any]:

@@ -429,7 +429,7 @@ def _remarks(scaling: ScalingReport, report: Report) -> Iterator[str]:
             said = format_crossing(crossing, scaling.option, scaling.levels, report.factor)
             yield f"By estimates, of which verdicts confirm one side only: {said}."
     for own in scaling.published:
-        crossed = [format_crossing(each, scaling.option, own.levels) for each in own.crossings]
+        crossed = [format_crossing(entry, scaling.option, own.levels) for entry in own.crossings]
         if said := "; ".join(crossed):
             yield f"{own.reference}, {own.figure}, as published and without intervals: {said}."
     margin, risk = format_percent(report.method.margin), format_percent(report.method.risk)
