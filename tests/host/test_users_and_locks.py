@@ -5,6 +5,7 @@ from __future__ import annotations
 import fcntl
 import os
 import subprocess
+import time
 from pathlib import Path
 
 import pytest
@@ -51,6 +52,8 @@ def test_the_users_of_a_file_are_found(tmp_path: Path) -> None:
         command = ["sleep", "60"]
         child = subprocess.Popen(command, stdin=file)
     try:
+        while not Path(f"/proc/{child.pid}/cmdline").read_bytes():  # the kernel sets it after exec
+            time.sleep(0.001)
         assert find_users(path) == find_users(link) == (LockHolder(child.pid, "sleep 60"),)
     finally:
         child.kill()
