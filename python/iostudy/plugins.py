@@ -30,7 +30,7 @@ Ref = str
 _WORDS = {
     "fleet": ("fleet", "nodes"),
     "hadoop": (
-        *("hadoop", "mount", "mrbench", "nnbench", "nnthroughput"),
+        *("hadoop", "local-hdfs", "mount", "mrbench", "nnbench", "nnthroughput"),
         *("teragen", "terasort", "teravalidate", "wordcount"),
         *("edit-log", "edit-log-native", "hdfs-read-buffer", "hdfs-replication"),
         *("noatime-and-limits", "noatime-and-limits-on-hadoop", "noatime-and-limits-screening"),
@@ -56,9 +56,7 @@ _WORDS = {
 }
 """Commands, workloads, studies and their keys that this repository's plugins have."""
 
-_BEGINNINGS = {
-    "hadoop": ("dfsio-", "hadoop.", "hadoop-", "hdfs:", "hdfs-", "local-hdfs", "mount.hdfs.")
-}
+_BEGINNINGS = {"hadoop": ("dfsio-", "hadoop.", "hadoop-", "hdfs:", "hdfs-", "mount.hdfs.")}
 """Beginnings of workloads, settings, targets, mounts and kinds of changes."""
 
 

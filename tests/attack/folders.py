@@ -40,7 +40,7 @@ validity: {{foreign_io: 100%, attempts: 10}}
 """
 
 _FILE = "iozone-0000"
-"""What iozone makes and removes for each size of its records, without a folder of its own."""
+"""The file of iozone, which lies in the work folder itself."""
 
 
 @dataclass(frozen=True)

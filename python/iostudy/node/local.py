@@ -92,8 +92,7 @@ class LocalNode:
                 Transaction(on_journal=self._callbacks.on_journal)
             )
             if self._target.mount_requests:
-                points = [request.point for request in self._target.mount_requests.values()]
-                locks.enter_context(lock_mount_points(points))
+                locks.enter_context(lock_mount_points(self._target.compared.values()))
                 mounts = self._driver.prepare_mounts(self._folder, self._callbacks.on_progress)
                 with lock_places(self._served_paths(), ()):  # a server disturbs no other study
                     for change in mounts:

@@ -233,7 +233,7 @@ _USED: dict[NoiseCause, Callable[[TelemetrySummary], Iterator[tuple[str, float]]
     NoiseCause.FOREIGN_CPU: lambda summary: ((p.name, p.cpu_seconds) for p in summary.foreign),
     NoiseCause.FOREIGN_IO: lambda summary: ((s.name, s.kB) for s in summary.submitters),
 }
-"""How much each process used, by the cause that it may be."""
+"""The use of each foreign process: CPU seconds or kB, by the cause of noise."""
 
 
 def _busiest_process(

@@ -40,7 +40,7 @@ _ACCESS = ("ro", "rw")
 PROTECTION = ("nosuid", "nodev")
 """Options of every mount that iostudy makes: whoever owns a file system gains no rights by it."""
 MOUNT_POINTS = Path("/run/iostudy/mounts")
-"""The mount points that studies make for themselves."""
+"""The folder of the mount points that studies make."""
 _UNPROTECTED = frozenset({"suid", "dev", "defaults", "user", "users", "owner", "group"})
 """Options that undo the protection, or that change it by who may unmount."""
 _NO_RIGHTS = "what iostudy mounts stays nosuid,nodev, and it takes these from no mount"
@@ -49,6 +49,11 @@ _OF_MOUNT_8 = frozenset(
     | {"remount", "user", "users"}
 )
 """Without the no that may stand before them."""
+
+
+def is_made(point: Path) -> bool:
+    """Return whether studies make this mount point, and remove it."""
+    return point.parent == MOUNT_POINTS
 
 
 def split_option(option: str) -> tuple[str, str]:

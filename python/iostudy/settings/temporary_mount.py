@@ -13,7 +13,7 @@ from iostudy.settings import commands
 from iostudy.settings.change import ConflictPolicy, PrivateChange, Record
 from iostudy.settings.commands import CommandError
 from iostudy.settings.identity import boot_id
-from iostudy.settings.mount_options import MOUNT_POINTS, PROTECTION
+from iostudy.settings.mount_options import PROTECTION, is_made
 from iostudy.settings.mounting.calls import make_point, require_empty, unmount_all
 
 _FUSE = "fuse"
@@ -42,7 +42,7 @@ class TemporaryMount(PrivateChange):
         """Prepare it; TargetError unless ``point`` is an empty, private directory, not mounted."""
         commands.require("mount")
         real = require_empty(point)
-        if real.parent != MOUNT_POINTS and not is_private(real):
+        if not is_made(real) and not is_private(real):
             raise TargetError(
                 f"a mount point of {source} that only root reaches",
                 found="other users can enter every folder above it",
@@ -73,12 +73,12 @@ class TemporaryMount(PrivateChange):
             commands.run_mount(*type_, "-o", options, self.source, str(self.point))
         except CommandError as error:
             raise self._failed(commands.format_complaint(error)) from error
-        there = find_mounts_at(self.point)
-        if not there:
+        mounts = find_mounts_at(self.point)
+        if not mounts:
             raise self._failed("mount(8) succeeded, but nothing is mounted there")
-        if not self._is_own(there[-1]):
-            mounted = f"{there[-1].filesystem} of {there[-1].source}"
-            unmount_all(self.point, self.source, lambda mount: mount == there[-1])
+        if not self._is_own(mounts[-1]):
+            mounted = f"{mounts[-1].filesystem} of {mounts[-1].source}"
+            unmount_all(self.point, self.source, lambda mount: mount == mounts[-1])
             raise self._failed(f"the kernel calls it {mounted}: write that type")
         self._require_protection()
 
@@ -104,12 +104,12 @@ class TemporaryMount(PrivateChange):
 
     def _leave(self, mount: Mount, policy: ConflictPolicy) -> tuple[str, ...]:
         """Leave a mount that mount(8) may have made under another name before it was killed."""
-        fault = f"{mount.filesystem} of {mount.source} is mounted there"
+        mounted = f"{mount.filesystem} of {mount.source} is mounted there"
         if policy is ConflictPolicy.ACCEPT:
-            return (f"{self.describe()}: left there: {fault}",)
+            return (f"{self.describe()}: left there: {mounted}",)
         raise RestoreError(
             f"to unmount {self.source}",
-            found=fault,
+            found=mounted,
             where=str(self.point),
             remedy="unmount it if it is that of the study; `iostudy restore` tries again, and "
             "`iostudy restore --accept` leaves it mounted",

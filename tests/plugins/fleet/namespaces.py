@@ -64,7 +64,7 @@ class Namespaces:
         }
 
     def start(self) -> Path:
-        """Start all, and return the inventory of the nodes, whose sshd answer.
+        """Start all nodes, wait for their sshd, and return their inventory.
 
         It waits until no other run of tests has such nodes.
         """

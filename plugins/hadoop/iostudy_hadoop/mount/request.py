@@ -6,18 +6,21 @@ from iostudy.study.targets.target import MountKind
 from iostudy_hadoop.hdfs_uri import parse_hdfs_uri
 from iostudy_hadoop.mount.options import parse_writable
 
-LOCAL = "local-hdfs"
-"""The HDFS of a cluster that the study starts on this machine, in place of a URI."""
+_DRIVER = "iostudy_hadoop.service.driver"
 
 
 def _check(source: str, options: str) -> None:
     parse_writable(options)
-    if source != LOCAL and parse_hdfs_uri(source) != source:
+    if parse_hdfs_uri(source) != source:
         raise ValueError(f"write the URI as {parse_hdfs_uri(source)}")
 
 
-_DRIVER = "iostudy_hadoop.service.driver"
+def _check_local(source: str, options: str) -> None:
+    del source
+    parse_writable(options)
+
+
 KIND = MountKind(_check, f"{_DRIVER}:find_mount", f"{_DRIVER}:prepare_mount")
 LOCAL_KIND = MountKind(
-    _check, f"{_DRIVER}:require_local_mount", f"{_DRIVER}:prepare_local_mount", is_local=True
+    _check_local, f"{_DRIVER}:require_local_mount", f"{_DRIVER}:prepare_local_mount", is_local=True
 )

@@ -14,7 +14,7 @@ from iostudy.node.targets.storage import ScratchStorage
 from iostudy.safe_path import ROOT_UID
 from iostudy.settings.change import Change
 from iostudy.settings.definition import Reach
-from iostudy.settings.mount_options import MOUNT_POINTS
+from iostudy.settings.mount_options import is_made
 from iostudy.settings.temporary_mount import TemporaryMount
 from iostudy.settings.work_folder import WorkFolder
 from iostudy.study.combinations import Factor
@@ -34,7 +34,10 @@ class DirectoriesDriver(TargetDriver[DirectoriesTarget]):
         """Return that of the directory with the least of those that are mounted already."""
         if os.geteuid() == ROOT_UID:
             for request in self.target.mounts.values():
-                _require_mountable(request)
+                if request.kind is None:
+                    _prepare_mount(request)
+                else:
+                    plugins.load(request.kind.require)(request)
         directories = self.probe_paths() or (folder,)
         for directory in directories:
             WorkFolder.prepare(directory)
@@ -42,7 +45,7 @@ class DirectoriesDriver(TargetDriver[DirectoriesTarget]):
 
     def paths(self, folder: Path, storage: ScratchStorage | None) -> tuple[Path, ...]:
         places = self.target.directories.values()
-        return tuple(path for path in places if path.parent != MOUNT_POINTS or path.exists())
+        return tuple(path for path in places if not is_made(path) or path.exists())
 
     def prepare_mounts(self, folder: Path, on_progress: LineHandler) -> Iterator[Change]:
         """Yield what mounts, in the order of the study file.
@@ -64,13 +67,6 @@ class DirectoriesDriver(TargetDriver[DirectoriesTarget]):
 
     def offered_levels(self, factors: Sequence[Factor]) -> OfferedLevels | None:
         return None if self.target.mounts else super().offered_levels(factors)
-
-
-def _require_mountable(request: MountRequest) -> None:
-    if request.kind is None:
-        _prepare_mount(request)
-    else:
-        plugins.load(request.kind.require)(request)
 
 
 def _prepare_mount(request: MountRequest) -> TemporaryMount:

@@ -21,7 +21,7 @@ from pathlib import Path
 from iostudy.errors import RestoreError, TargetError
 from iostudy.host.mounts import Mount, find_mounts_at, parse_mount_id
 from iostudy.safe_path import open_directory, require_safe
-from iostudy.settings.mount_options import MOUNT_POINTS, ON, split_option
+from iostudy.settings.mount_options import MOUNT_POINTS, ON, is_made, split_option
 
 _MS_REMOUNT = 32
 _MS_BIND = 4096
@@ -245,7 +245,7 @@ def require_empty(point: Path) -> Path:
 
     A point in `MOUNT_POINTS` may be missing: `make_point` makes it.
     """
-    if point.parent == MOUNT_POINTS and not point.exists():
+    if is_made(point) and not point.exists():
         return point
     try:
         real = point.resolve(strict=True)
@@ -271,7 +271,7 @@ def make_point(point: Path) -> None:
 
     TargetError if it cannot be made, UnsafePathError if another user could redirect it.
     """
-    if point.parent != MOUNT_POINTS:
+    if not is_made(point):
         return
     try:
         MOUNT_POINTS.parent.mkdir(mode=0o755, exist_ok=True)
@@ -311,7 +311,7 @@ def unmount_all(point: Path, source: str, is_own: Callable[[Mount], bool]) -> bo
                 where=str(point),
                 remedy="see `findmnt`; `iostudy restore` tries again",
             ) from error
-    if point.parent == MOUNT_POINTS:
+    if is_made(point):
         with suppress(OSError):  # it is gone, or holds what is not of the study
             point.rmdir()
     return was_there

@@ -371,8 +371,8 @@ def read_instance(disk: str) -> int:
         return 0
     folders = (ROOT / "sys/fs").glob(f"*/{disk}")
     members = (ROOT / "sys/fs/btrfs").glob(f"*/devices/{disk}")
-    chain = [*folders, *(member.parent.parent for member in members)]
-    return _inode(chain[0]) if chain else 0
+    candidates = [*folders, *(member.parent.parent for member in members)]
+    return _inode(candidates[0]) if candidates else 0
 
 
 def _inode(folder: Path) -> int:

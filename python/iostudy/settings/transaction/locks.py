@@ -24,7 +24,7 @@ from iostudy.host.files import decode
 from iostudy.host.processes import find_lock_holder, one_line
 from iostudy.safe_path import ROOT_UID, open_directory, open_regular, read_at_most
 from iostudy.settings.change import WHOLE_HOST
-from iostudy.settings.mount_options import MOUNT_POINTS
+from iostudy.settings.mount_options import is_made
 from iostudy.settings.transaction import state
 from iostudy.settings.transaction.journal import command_line
 
@@ -114,9 +114,8 @@ def lock_affected(touched: Iterable[str]) -> Iterator[None]:
 def lock_mount_points(points: Iterable[Path]) -> Iterator[None]:
     """Lock those of the points that studies make, by their names; BusyError names the holder."""
     with ExitStack() as held:
-        for point in points:
-            if point.parent == MOUNT_POINTS:
-                held.enter_context(_lock(f"mount-point-{point.name}", str(point)))
+        for point in filter(is_made, points):
+            held.enter_context(_lock(f"mount-point-{point.name}", str(point)))
         yield
 
 

@@ -284,7 +284,8 @@ class MountRequest:
     def __post_init__(self) -> None:
         if self.kind is None:
             install = plugins.find_missing(self.source)
-            if install and ("://" in self.source or ":" not in self.source):
+            is_word = self.type is None and ":" not in self.source
+            if install and (is_word or "://" in self.source):
                 raise ValueError(f"the plugin of this mount is not installed; {install}")
             for option in _NOT_OWN.intersection((self.options or "").split(",")):
                 raise ValueError(f"the option {option} does not make a mount of the study")

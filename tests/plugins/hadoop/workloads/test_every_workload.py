@@ -19,7 +19,7 @@ pytestmark = pytest.mark.child
 HANG_GUARD_SECONDS = 900
 ON_A_CLUSTER = [name for name in catalog.names() if catalog.get(name).service]
 ALWAYS = "hadoop.dfsio-read"
-"""What is run in every test run; the others have tests of their own there."""
+"""The workloads that run here in `make test`; other modules test the rest."""
 
 
 @pytest.mark.slow
