@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import asdict
 
 from iostudy.report.formatting import finite_values
-from iostudy.report.topics.diagnosis import build_diagnosis
+from iostudy.report.topics.diagnosis import DiagnosisReport
 from iostudy.telemetry.iostat import compute_old_figures
 from iostudy.telemetry.summary import Figures as DeviceFigures
 from iostudy_watch.command import CommandReport
@@ -37,7 +37,7 @@ def build_document(report: CommandReport, *, old: bool = False) -> WatchReport:
         nfs=_each(summary.nfs),
         workload=finite_values(summary.workload),
         processes=tuple(ProcessReport(**asdict(process)) for process in report.processes),
-        limited_by=build_diagnosis(report.limited),
+        limited_by=DiagnosisReport.copy_from(report.limited),
     )
 
 

@@ -11,9 +11,7 @@ from pydantic import JsonValue
 
 from iostudy.report.base import State, Step
 from iostudy.report.formatting import (
-    describe_bounds,
     describe_given_up,
-    describe_stop,
     find_baseline_label,
     find_single_factor,
     find_study_noun,
@@ -41,7 +39,6 @@ from iostudy.report.topics import (
     volumes,
 )
 from iostudy.report.topics.bottlenecks import BottleneckReport
-from iostudy.report.topics.caveats import find_limited
 from iostudy.report.topics.covariates import CovariateReport
 from iostudy.report.topics.verdicts import Result
 from iostudy.report.values import GuardReport, Report, WorkloadReport, report_type
@@ -58,7 +55,10 @@ from iostudy.results.covariates import covariate_values, window_covariate_values
 from iostudy.results.recommendation import list_candidates
 from iostudy.results.recorded_study import RecordedStudy
 from iostudy.study.mode import find_mode
+from iostudy.study.model import WorkloadRequest
+from iostudy.units import format_seconds
 from iostudy.workloads import catalog
+from iostudy.workloads.definition import Figure
 from iostudy.workloads.option_text import format_options
 
 
@@ -74,8 +74,9 @@ def build_report(recorded: RecordedStudy) -> Report:
     order = rank_configurations(study, recorded.measured)
     diagnoses = bottlenecks.diagnose_trials(study, circumstances, rows)
     limits = bottlenecks.build_bottlenecks(study, rows, diagnoses, recorded.samples)
-    workloads, shares = build_workloads(recorded, compared, limits)
     computed = {name: topic.compute(study, rows) for name, topic in list_topics().items()}
+    of_plugins = [value for value in computed.values() if value is not None]
+    workloads, shares = build_workloads(recorded, compared, limits, of_plugins)
     runs = trials.build_trials(study, rows, diagnoses)
     has_ended = all(
         result.has_ended(study.decide.max_blocks)
@@ -96,7 +97,7 @@ def build_report(recorded: RecordedStudy) -> Report:
         configurations=configurations.build_configurations(study, rows, recorded.switchback.runs),
         ranking=ranking.build_ranking(study, order),
         curves=tuple(scaling.build_scaling(study, recorded.measured, order)),
-        workloads=_add_errors(workloads, list(filter(None, computed.values()))),
+        workloads=workloads,
         switchback=tuple(switchback.build_switchback(recorded, compared)),
         trials=runs,
         telemetry=telemetry.build_telemetry(study, rows),
@@ -120,12 +121,12 @@ def build_report(recorded: RecordedStudy) -> Report:
         iostudy_version=row.iostudy_version,
     )
     report = report.model_copy(update=computed)
-    verdict = _verdict_headline(recorded, report, compared, workloads)
+    verdict = _verdict_headline(recorded, report, compared)
     contradictions = list(switchback.describe_disagreements(report.switchback, report.factor))
     first = next(iter(contradictions), verdict)
     return report.model_copy(
         update={
-            "headline": reduce(lambda text, own: own.qualify_headline(text), report.topics, first),
+            "headline": reduce(lambda text, topic: topic.qualify_headline(text), of_plugins, first),
             "next_steps": tuple(_next_steps(recorded, report, compared)),
             "answer": tuple(_answer(recorded, report, verdict, contradictions)),
         }
@@ -136,21 +137,42 @@ def build_workloads(
     recorded: RecordedStudy,
     compared: Sequence[ComparisonResult],
     limits: Sequence[BottleneckReport],
+    topics: Sequence[TopicValue] = (),
 ) -> tuple[tuple[WorkloadReport, ...], tuple[CovariateReport, ...]]:
-    """Build every workload with its flags, and its covariates, whose tests share their level."""
+    """Build every workload with its flags, and its covariates, whose tests share their level.
+
+    ``topics`` of plugins know the errors of predicted figures.
+    """
     study, rows = recorded.study, recorded.measured
     if find_mode(study).measures_windows and recorded.samples is not None:
         values = window_covariate_values(study, recorded.switchback, recorded.samples)
     else:
         values = covariate_values(study, recorded.trials)
     shared = caveats.compute_shared_level(study, values)
+    reports = covariates.build_covariates(study, values, compared, shared)
     runs, context = collect_runs(study, rows), sentences.build_context(study)
-    at_limit, found = find_limited(recorded.trials), []
-    for request in study.workloads:
-        own = [result for result in compared if result.workload == request.label]
+    limited = caveats.find_limited(recorded.trials)
+    tests = caveats.FlagTests(study, rows, runs, shared, limited, reports)
+
+    def build_results(request: WorkloadRequest, figure: Figure) -> tuple[Result, ...]:
+        of_workload = [result for result in compared if result.workload == request.label]
         alone = runs.get((request.label, study.baseline.label), {})
+        return tuple(
+            result.model_copy(
+                update={
+                    **tests.flag_result(request, figure, result),
+                    "simulator_error": "".join(
+                        topic.describe_error(result.configuration) for topic in topics
+                    ),
+                }
+            )
+            for result in verdicts.build_results(study, figure, of_workload, alone)
+        )
+
+    workloads = []
+    for request in study.workloads:
         (figure, results), *guards = (
-            (each, verdicts.build_results(study, each, own, alone)) for each in request.figures
+            (figure, build_results(request, figure)) for figure in request.figures
         )
         definition = catalog.get(request.name)
         predicate = sentences.build_predicate(results, figure, context)
@@ -162,55 +184,30 @@ def build_workloads(
             options=format_options(request.options),
             figure=figure,
             results=results,
-            guards=tuple(GuardReport(figure=each, results=own) for each, own in guards),
-            noise=noise.build_workload_power(study, request.label, exclude_guards(own)),
+            guards=tuple(GuardReport(figure=guard, results=other) for guard, other in guards),
+            noise=noise.build_workload_power(study, request.label, exclude_guards(compared)),
             answer=sentences.build_sentences({request.label: predicate})[0],
+            explanation=next_steps.explain(study, request.label, results, limits),
+            flags=tests.flag_workload(request),
             **measurements.build_measurements(study, request, rows),
         )
-        found.append(caveats.add_flags(workload, study, rows, runs, shared))
-    reports = covariates.build_covariates(study, values, found, shared)
-    flagged = (
-        caveats.add_study_flags(own, study.baseline.label, at_limit, reports) for own in found
-    )
-    explained = (
-        own.model_copy(update={"explanation": next_steps.explain(study, own, limits)})
-        for own in flagged
-    )
-    return tuple(explained), reports
-
-
-def _add_errors(
-    workloads: tuple[WorkloadReport, ...], topics: Sequence[TopicValue]
-) -> tuple[WorkloadReport, ...]:
-    """Return the workloads with the error of each predicted figure."""
-    if not topics:
-        return workloads
-
-    def add(result: Result) -> Result:
-        errors = "".join(topic.describe_error(result.configuration) for topic in topics)
-        return result.model_copy(update={"simulator_error": errors})
-
-    return tuple(
-        own.model_copy(update={"results": tuple(map(add, own.results))}) for own in workloads
-    )
+        workloads.append(workload)
+    return tuple(workloads), reports
 
 
 def _verdict_headline(
-    recorded: RecordedStudy,
-    report: Report,
-    compared: Sequence[ComparisonResult],
-    workloads: Sequence[WorkloadReport],
+    recorded: RecordedStudy, report: Report, compared: Sequence[ComparisonResult]
 ) -> str:
     for topic in report.topics:
         if headline := topic.find_headline():
             return headline
     if failed := describe_failed_side(compared):
         return f"{failed[0].upper()}{failed[1:]}: there is no figure to compare."
-    why = next_steps.explain_all_workloads(workloads, report.limits)
+    why = next_steps.explain_all_workloads(report.workloads, report.limits)
     candidates = list_candidates(recorded.study, compared)
     context = sentences.build_context(recorded.study)
-    disturbance = next(covariates.describe_disturbances(workloads, report.covariates), "")
-    return sentences.build_headline(workloads, context, candidates, why, disturbance)
+    disturbance = next(covariates.describe_disturbances(report.workloads, report.covariates), "")
+    return sentences.build_headline(report.workloads, context, candidates, why, disturbance)
 
 
 def _next_steps(
@@ -239,7 +236,7 @@ def _answer(
         report.workloads, sentences.build_context(recorded.study)
     )
     yield from sentences.build_sentences(
-        {own.label: own.explanation for own in report.workloads if own.explanation}
+        {each.label: each.explanation for each in report.workloads if each.explanation}
     )
     for curve in report.curves:
         yield from scaling.describe_crossings(curve, report.factor)
@@ -247,12 +244,19 @@ def _answer(
         yield report.ranking.answer
     yield from map(describe_given_up, recorded.given_up)
     if report.state is not State.COMPLETE:
-        yield describe_stop(recorded.time_limit_seconds)
+        limit = recorded.time_limit_seconds
+        ended = (
+            "The study stopped"
+            if limit is None
+            else f"The time limit of {format_seconds(limit)} ended the study"
+        )
+        yield f"{ended} before every comparison had a verdict; --resume continues it."
 
 
 def _notes(recorded: RecordedStudy) -> Iterator[str]:
     """Yield the notes of the study, and those of its runs, each once."""
-    yield from describe_bounds(recorded.study.bounds)
+    if bounds := "; ".join(recorded.study.bounds):
+        yield f"bounds (limits of what is possible, neither ranked nor recommended): {bounds}"
     yield from recorded.study.notes
     yield from dict.fromkeys(note for row in recorded.runs for note in row.notes)
     counted = [row.summary for row in recorded.trials if row.counts and row.summary]

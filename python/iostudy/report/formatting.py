@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 
 from pydantic import JsonValue
@@ -20,7 +20,6 @@ from iostudy.units import (
     format_relative_change,
     format_relative_interval,
     format_rounded_size,
-    format_seconds,
     format_significant,
 )
 
@@ -70,13 +69,6 @@ def format_change_interval(change: float | None, interval: Span | None) -> str:
     return format_relative_interval(change, interval.low, interval.high)
 
 
-def describe_bounds(bounds: Sequence[str]) -> Iterator[str]:
-    """Explain the mark of bounds at verdicts; None without bounds."""
-    if bounds:
-        text = "; ".join(bounds)
-        yield f"bounds (limits of what is possible, neither ranked nor recommended): {text}"
-
-
 def format_blocks_needed(number: int, about: str = "about ", more: str = ">") -> str:
     """Return the blocks that a decision probably needs: ``about 124``, ``>1000`` if impractical."""
     return f"{more}{MOST_BLOCKS}" if number > MOST_BLOCKS else f"{about}{number}"
@@ -85,16 +77,6 @@ def format_blocks_needed(number: int, about: str = "about ", more: str = ">") ->
 def is_feasible_extension(needed: int, max_blocks: int) -> bool:
     """Whether a study of so many blocks is the first thing to try, after one of ``max_blocks``."""
     return needed <= _WORTH_WAITING * max_blocks
-
-
-def describe_stop(time_limit_seconds: float | None) -> str:
-    """Explain the end of an unfinished study."""
-    if time_limit_seconds is None:
-        return "The study stopped before every comparison had a verdict; --resume continues it."
-    return (
-        f"The time limit of {format_seconds(time_limit_seconds)} ended the study before every "
-        "comparison had a verdict; --resume continues it."
-    )
 
 
 def describe_given_up(workload: GivenUpWorkload) -> str:

@@ -15,6 +15,7 @@ from iostudy.ledger.given_up_workloads import GivenUpWorkload
 from iostudy.report.render import html, json_, markdown, terminal
 from iostudy.report.topics.caveats import compute_shared_level
 from iostudy.report.topics.covariates import build_covariates, build_covariates_section
+from iostudy.results.comparisons import compare_configurations
 from iostudy.results.covariates import covariate_values
 from iostudy.telemetry.covariates import Covariate
 from tests.report.factory import build_report, factor, rows, study, study_row
@@ -138,11 +139,11 @@ def test_clean_studies_are_flagged_no_more_often_than_the_level():
     """Steal and foreign CPU that change from block to block, and fall on trials by chance."""
     studies, raised = 100, 0
     trials = rows(STUDY, blocks=8, noise=0.02, effects={})
-    workloads = build_report(STUDY, study_row(STUDY), trials).workloads
+    compared = compare_configurations(STUDY, trials)
     for number in range(studies):
         values = covariate_values(STUDY, _with_noise(trials, random.Random(number)))
         shared = compute_shared_level(STUDY, values)
-        found = build_covariates(STUDY, values, workloads, shared)
+        found = build_covariates(STUDY, values, compared, shared)
         raised += any(own.imbalance for own in found)
     assert raised <= studies * LEVEL
 

@@ -11,7 +11,7 @@ from iostudy.diagnosis.bottleneck import Diagnosis
 from iostudy.node.protocol import TrialResult
 from iostudy.report.base import Value, declare_schema, finite
 from iostudy.report.formatting import finite_values
-from iostudy.report.topics.diagnosis import DiagnosisReport, build_diagnosis
+from iostudy.report.topics.diagnosis import DiagnosisReport
 from iostudy.telemetry.summary import BlockRequests, Requests
 from iostudy.workloads.definition import Figure, WorkloadDefinition
 from iostudy.workloads.native.latency import percentiles_us
@@ -41,7 +41,7 @@ def build_document(
         devices={name: finite_values(figures) for name, figures in summary.devices.items()},
         machine=finite_values(summary.machine),
         block_requests=None if summary.requests is None else _block_requests(summary.requests),
-        limited_by=build_diagnosis(limited),
+        limited_by=DiagnosisReport.copy_from(limited),
         phases_seconds=finite_values(result.phases),
         notes=result.notes,
     )

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -19,118 +20,91 @@ from iostudy.analysis.series import (
 from iostudy.diagnosis.rules.rate_cap import ran_at_cap
 from iostudy.ledger.rows import MeasuredRow, TrialRow
 from iostudy.report.base import finite
-from iostudy.report.formatting import format_count
+from iostudy.report.formatting import find_baseline_label, format_count
 from iostudy.report.section import Section, TextTable
 from iostudy.report.topics.covariates import CovariateReport
 from iostudy.report.topics.verdicts import Result, SlowNoiseReport, list_verdicts
 from iostudy.results.comparisons import BlockRuns, select_figures
 from iostudy.results.covariates import CovariateValues, count_tests
-from iostudy.study.model import Study
+from iostudy.study.mode import find_mode
+from iostudy.study.model import Study, WorkloadRequest
 from iostudy.units import format_percent
+from iostudy.workloads.definition import Figure
 
 if TYPE_CHECKING:
-    from iostudy.report.values import Report, WorkloadReport
+    from iostudy.report.values import Report
 
 
-def add_flags(
-    workload: WorkloadReport,
-    study: Study,
-    rows: Sequence[MeasuredRow],
-    runs: BlockRuns,
-    shared: FamilyOfTests,
-) -> WorkloadReport:
-    """The workload and its results with their flags; ``rows`` are in run order.
+@dataclass(frozen=True)
+class FlagTests:
+    """Flags of a study's workloads and comparisons, whose tests share one level.
 
-    Failed trials, and windows with figure 0, have no logarithm and are left out.
+    ``rows`` are in run order. Failed trials, and windows with figure 0, have no logarithm and are
+    left out. ``limited`` are the workloads and configurations at the limit of the load.
     """
-    figure = workload.figure.name
-    counted = (row for row in rows if row.counts and row.workload == workload.label)
-    own = [row for row in counted if (row.figures or {}).get(figure, 0.0) > 0]
-    figures = [np.log((row.figures or {})[figure]) for row in own]
-    flags_of_series = flag_figures(figures, [row.configuration for row in own], shared)
-    base = runs.get((workload.label, study.baseline.label), {})
 
-    def flag(result: Result, figure: str) -> Result:
-        if result.baseline:
-            return result
-        own = runs.get((workload.label, result.configuration), {})
-        sides = [select_figures(each, figure) for each in (base, own)]
-        common = sorted(sides[0].keys() & sides[1].keys())
-        first, second = (np.log([side[block] for block in common]) for side in sides)
-        noise = measure_slow_noise(first, second)
+    study: Study
+    rows: Sequence[MeasuredRow]
+    runs: BlockRuns
+    shared: FamilyOfTests
+    limited: Collection[tuple[str, str]]
+    covariates: Sequence[CovariateReport]
+
+    def flag_workload(self, request: WorkloadRequest) -> tuple[Flag, ...]:
+        """Return the flags of the figures in run order.
+
+        Where levels are compared, they include those of whole configurations.
+        """
+        logs, labels = [], []
+        for row in self.rows:
+            figure = (row.figures or {}).get(request.figure.name, 0.0)
+            if row.counts and row.workload == request.label and figure > 0:
+                logs.append(np.log(figure))
+                labels.append(row.configuration)
+        flags = flag_figures(logs, labels, self.shared)
+        if not find_mode(self.study).compares_levels:
+            return flags
+        raised = {Flag.RATE_LIMIT: self._limited(request), Flag.IMBALANCE: self._uneven(request)}
+        return (*flags, *(flag for flag, configurations in raised.items() if configurations))
+
+    def flag_result(
+        self, request: WorkloadRequest, figure: Figure, result: Result
+    ) -> dict[str, object]:
+        """Return the result's flags, and how strongly it feels slow noise, as fields."""
+        pair = (find_baseline_label(self.study), result.configuration)
+        flags: list[Flag] = []
         slow_noise = None
-        if noise is not None and math.isfinite(noise.low):
-            slow_noise = SlowNoiseReport(
-                ratio=finite(noise.value), low=noise.low, high=finite(noise.high)
-            )
-        flags = flag_pairs(first, second, shared)
-        return result.model_copy(update={"flags": flags, "slow_noise": slow_noise})
+        if not result.baseline:
+            runs = (self.runs.get((request.label, label), {}) for label in pair)
+            base, other = (select_figures(by_block, figure.name) for by_block in runs)
+            common = sorted(base.keys() & other.keys())
+            first, second = (np.log([side[block] for block in common]) for side in (base, other))
+            flags += flag_pairs(first, second, self.shared)
+            noise = measure_slow_noise(first, second)
+            if noise is not None and math.isfinite(noise.low):
+                ratio, high = finite(noise.value), finite(noise.high)
+                slow_noise = SlowNoiseReport(ratio=ratio, low=noise.low, high=high)
+            if not self._limited(request).isdisjoint(pair):
+                flags.append(Flag.RATE_LIMIT)
+        if result.configuration in self._uneven(request):
+            flags.append(Flag.IMBALANCE)
+        return {"flags": tuple(flags), "slow_noise": slow_noise}
 
-    return _change_results(workload.model_copy(update={"flags": flags_of_series}), flag)
+    def _limited(self, request: WorkloadRequest) -> set[str]:
+        """Return the configurations of which most trials ran at the limit of the load."""
+        return {label for workload, label in self.limited if workload == request.label}
 
-
-def _change_results(
-    workload: WorkloadReport, change: Callable[[Result, str], Result]
-) -> WorkloadReport:
-    """Return the workload with all results changed; ``change`` gets a result and its figure."""
-    results, *guards = (
-        tuple(change(result, verdicts.figure.name) for result in verdicts.results)
-        for verdicts in list_verdicts([workload])
-    )
-    changed = (
-        guard.model_copy(update={"results": own})
-        for guard, own in zip(workload.guards, guards, strict=True)
-    )
-    return workload.model_copy(update={"results": results, "guards": tuple(changed)})
+    def _uneven(self, request: WorkloadRequest) -> set[str]:
+        """Return the configurations with an imbalance of a covariate."""
+        of_workload = (own for own in self.covariates if own.workload == request.label)
+        return {own.imbalance.configuration for own in of_workload if own.imbalance}
 
 
 def compute_shared_level(study: Study, values: Sequence[CovariateValues]) -> FamilyOfTests:
     """The level of every test of the study, those of its covariates included."""
-    tests, guards = count_tests(values), sum(len(own.figures) - 1 for own in study.workloads)
-    pairs = study.comparisons // len(study.workloads)
-    return FamilyOfTests(
-        series=len(study.workloads), pairs=study.comparisons + pairs * guards, covariates=tests
-    )
-
-
-def add_study_flags(
-    workload: WorkloadReport,
-    baseline: str,
-    limited: Collection[tuple[str, str]],
-    covariates: Sequence[CovariateReport],
-) -> WorkloadReport:
-    """Flag comparisons of which a side ran at the limit of the load, and uneven covariates."""
-    at_limit = {configuration for own, configuration in limited if own == workload.label}
-    compared = {result.configuration for result in workload.results if not result.baseline}
-    flagged = compared if baseline in at_limit else at_limit & compared
-    workload = _add_flag(workload, Flag.RATE_LIMIT, at_limit, flagged)
-    uneven = {
-        covariate.imbalance.configuration
-        for covariate in covariates
-        if covariate.imbalance and covariate.workload == workload.label
-    }
-    return _add_flag(workload, Flag.IMBALANCE, uneven, uneven)
-
-
-def _add_flag(
-    workload: WorkloadReport, flag: Flag, labels: Collection[str], flagged: Collection[str]
-) -> WorkloadReport:
-    """Add a flag to the ``flagged`` configurations, if it is raised for any of ``labels``.
-
-    A study that compares levels gets a flag of the workload.
-    """
-    if not labels:
-        return workload
-    if not any(result.configuration in labels for result in workload.results):
-        return workload.model_copy(update={"flags": (*workload.flags, flag)})
-    return _change_results(
-        workload,
-        lambda result, _: (
-            result.model_copy(update={"flags": (*result.flags, flag)})
-            if result.configuration in flagged
-            else result
-        ),
-    )
+    guards = sum(len(request.figures) - 1 for request in study.workloads)
+    pairs = study.comparisons + study.comparisons // len(study.workloads) * guards
+    return FamilyOfTests(len(study.workloads), pairs, covariates=count_tests(values))
 
 
 MEANINGS = {

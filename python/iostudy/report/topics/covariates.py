@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import groupby
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,8 +14,9 @@ from iostudy.analysis.verdict import Verdict
 from iostudy.report.base import OnWorkload, UnderConfiguration, finite
 from iostudy.report.formatting import join_words, name_configuration
 from iostudy.report.section import Section, make_table
-from iostudy.report.topics.verdicts import Result
+from iostudy.results.comparisons import ComparisonResult, exclude_guards
 from iostudy.results.covariates import CovariateValues
+from iostudy.study.mode import find_mode
 from iostudy.study.model import Study
 from iostudy.telemetry.covariates import Covariate
 from iostudy.units import format_percent, format_significant
@@ -75,35 +75,38 @@ _RELEVANT = 0.5
 def build_covariates(
     study: Study,
     values: Sequence[CovariateValues],
-    workloads: Sequence[WorkloadReport],
+    compared: Sequence[ComparisonResult],
     shared: FamilyOfTests,
 ) -> tuple[CovariateReport, ...]:
     """The share of every configuration, and where one deviates; ``shared`` has the level."""
-    results, reports = {workload.label: workload.results for workload in workloads}, []
+    verdicts = {
+        (result.workload, result.configuration): result.comparison.verdict
+        for result in exclude_guards(compared)
+    }
+    reports = []
     configurations, relevant = study.configurations(), _RELEVANT * study.decide.margin
-    for own in values:
-        balance, imbalance = measure_balance(own.shares, shared.level), None
+    for matrix in values:
+        balance, imbalance = measure_balance(matrix.shares, shared.level), None
         difference = abs(balance.mean - balance.mean_of_others) if balance else 0.0
         if balance and balance.p < shared.level and difference >= relevant:
             label = configurations[balance.configuration].label
-            verdicts = (result for result in results[own.workload] if result.configuration == label)
             more = balance.mean > balance.mean_of_others
             imbalance = Imbalance(
                 configuration=label,
                 share=balance.mean,
                 others=balance.mean_of_others,
-                meaning=_meaning(next(verdicts, None), more=more),
+                meaning=_meaning(study, label, verdicts.get((matrix.workload, label)), more=more),
             )
         report = CovariateReport(
-            workload=own.workload,
-            covariate=own.covariate,
+            workload=matrix.workload,
+            covariate=matrix.covariate,
             shares=tuple(
                 CovariateShare(
                     configuration=configuration.label,
                     trials=len(known := column[~np.isnan(column)]),
                     share=finite(float(known.mean())) if len(known) else None,
                 )
-                for configuration, column in zip(configurations, own.shares.T, strict=True)
+                for configuration, column in zip(configurations, matrix.shares.T, strict=True)
             ),
             p=balance.p if balance else None,
             testable=balance is not None and balance.minimum_p < shared.level,
@@ -113,19 +116,19 @@ def build_covariates(
     return tuple(reports)
 
 
-def _meaning(result: Result | None, *, more: bool) -> str:
+def _meaning(study: Study, configuration: str, verdict: Verdict | None, *, more: bool) -> str:
     """Return the meaning of an imbalance for the verdict of its configuration, if it has one."""
-    if result is None:
+    if find_mode(study).compares_levels:
         return "The effects of its levels may be those of the disturbance."
-    if result.baseline:
+    if configuration == study.baseline.label:
         against = "better" if more else "worse"
         return f"It is the baseline: a verdict of {against} may be an effect of the disturbance."
-    match result.verdict:
-        case Verdict.WORSE | Verdict.BETTER as verdict:
+    match verdict:
+        case Verdict.WORSE | Verdict.BETTER:
             if (verdict is Verdict.WORSE) is more:
                 return f"Its verdict ({verdict}) may be an effect of the disturbance."
             return f"Its verdict ({verdict}) holds in spite of the disturbance."
-        case Verdict.EQUIVALENT | Verdict.NOT_WORSE | Verdict.NOT_BETTER as verdict:
+        case Verdict.EQUIVALENT | Verdict.NOT_WORSE | Verdict.NOT_BETTER:
             return f"Its verdict ({verdict}) may hide a difference that the disturbance offsets."
         case _:
             return "It has no verdict that could be an effect of the disturbance."
@@ -154,21 +157,16 @@ def build_covariates_section(report: Report) -> Section | None:
     """None where no covariate is known."""
     if not report.covariates:
         return None
-    known = [each for each in Covariate if any(own.covariate is each for own in report.covariates)]
+    shares: dict[tuple[str, str], dict[Covariate, float | None]] = {}
+    for covariate in report.covariates:
+        for share in covariate.shares:
+            row = shares.setdefault((covariate.workload, share.configuration), {})
+            row[covariate.covariate] = share.share
+    recorded = [name for name in Covariate if any(name in row for row in shares.values())]
     rows = (
-        {
-            "workload": workload,
-            report.noun: share.configuration,
-            **{
-                f"{each}, %": format_share(by_name[each].shares[index].share)
-                if each in by_name
-                else ""
-                for each in known
-            },
-        }
-        for workload, group in groupby(report.covariates, key=lambda own: own.workload)
-        for by_name in [{own.covariate: own for own in group}]
-        for index, share in enumerate(next(iter(by_name.values())).shares)
+        {"workload": workload, report.noun: configuration}
+        | {f"{name}, %": format_share(row.get(name)) for name in recorded}
+        for (workload, configuration), row in shares.items()
     )
     table = make_table(rows, names=2)
     long = len(table.rows) > _MOST_ROWS
@@ -201,15 +199,19 @@ def _findings(report: Report) -> Iterator[str]:
         return
     if any(covariate.testable for covariate in report.covariates):
         yield "None of them differs between configurations by more than chance and half a margin."
-    varying = [own for own in report.covariates if own.p is not None and not own.testable]
+    varying = [each for each in report.covariates if each.p is not None and not each.testable]
     if varying:
-        where = join_words(list(dict.fromkeys(own.workload for own in varying)))
+        where = join_words(list(dict.fromkeys(each.workload for each in varying)))
         yield f"Too few blocks of {where} ran to show an imbalance between configurations."
 
 
 def list_open_workloads(workloads: Iterable[WorkloadReport]) -> list[str]:
     """Return the labels of the workloads with a comparison without a verdict."""
-    return [own.label for own in workloads if any(result.is_open for result in own.results[1:])]
+    return [
+        workload.label
+        for workload in workloads
+        if any(result.is_open for result in workload.results[1:])
+    ]
 
 
 def describe_disturbances(
@@ -220,9 +222,9 @@ def describe_disturbances(
     for covariate, text in _DISTURBANCES.items():
         shares = [
             share.share
-            for own in covariates
-            if own.covariate is covariate and own.workload in waiting
-            for share in own.shares
+            for report in covariates
+            if report.covariate is covariate and report.workload in waiting
+            for share in report.shares
             if share.share is not None
         ]
         if shares and max(shares) >= _NOTABLE:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from pydantic import Field
+
 from iostudy.diagnosis.bottleneck import Bottleneck, Diagnosis, Finding
 from iostudy.diagnosis.evidence import Evidence
 from iostudy.report.base import Value
@@ -20,15 +22,10 @@ class DiagnosisReport(Value):
     """The most that a faster device could save, if the bottleneck is elsewhere; else empty."""
     findings: tuple[Finding, ...]
     """Bottlenecks of the run, the main one first."""
-    looked_at: tuple[Evidence, ...]
+    key_figures: tuple[Evidence, ...] = Field(serialization_alias="looked_at")
     """Key figures of every run, whatever its bottleneck; the target's device first."""
     missing: tuple[str, ...]
     """Figures that were not available."""
-
-
-def build_diagnosis(diagnosis: Diagnosis) -> DiagnosisReport:
-    """All findings about a run."""
-    return DiagnosisReport.copy_from(diagnosis, looked_at=diagnosis.key_figures)
 
 
 Diagnoses = Mapping[int, Diagnosis]

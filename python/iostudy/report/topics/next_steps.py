@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import shlex
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -197,64 +197,46 @@ _OF_THE_DISK = (
 )
 
 
-def explain_equivalence(
-    results: Sequence[Result],
-    limited: Mapping[str, BottleneckReport],
-    factor: str = "",
-    *,
-    device_settings_only: bool = False,
+def explain(
+    study: Study, workload: str, results: Sequence[Result], limits: Sequence[BottleneckReport]
 ) -> str:
-    """Explain why configurations are equivalent to the baseline; empty if unknown.
+    """Explain why configurations are equivalent or inconclusive on a workload; empty if unknown.
 
-    ``results`` begin with the baseline; ``limited`` are the bottlenecks by configuration;
-    ``factor`` is the one that varies alone, if any. Only confident diagnoses of all these
-    configurations count. With ``device_settings_only``, an undecided study also gets the reason
-    why they cannot help.
+    ``results`` begin with the baseline. Only confident diagnoses of all these configurations count.
     """
     same = [result for result in results if result.verdict is Verdict.EQUIVALENT]
-    if device_settings_only:
-        # Nothing is shown to differ, and no configuration was held up by the device.
-        shown = any(result.verdict in (Verdict.BETTER, Verdict.WORSE) for result in results)
-        known = [limited.get(result.configuration) for result in results]
-        if not shown and all(own is not None and own.no_help for own in known):
+    if any(Flag.RATE_LIMIT in result.flags for result in same):
+        return _AT_RATE_LIMIT
+    limited = {limit.configuration: limit for limit in limits if limit.workload == workload}
+    # Settings of a disk or of how it is mounted cannot help where no configuration was held up by
+    # the device. That also explains a study without a verdict.
+    if all(
+        factor.kind is FactorKind.SETTING and catalog.get(factor.name).reach.needs_place
+        for factor in study.factors
+    ):
+        differs = any(result.verdict in (Verdict.BETTER, Verdict.WORSE) for result in results)
+        of_results = [limited.get(result.configuration) for result in results]
+        if not differs and all(limit is not None and limit.no_help for limit in of_results):
             same = list(results[1:])
-    found_limits = [limited.get(own.configuration) for own in (results[0], *same)]
-    reports = [own for own in found_limits if own is not None and own.confidence in _TRUSTED]
+    of_equal = [limited.get(result.configuration) for result in (results[0], *same)]
+    reports = [limit for limit in of_equal if limit is not None and limit.confidence in _TRUSTED]
     agree = len({(report.limit, report.of) for report in reports}) == 1
-    if not same or len(reports) < len(found_limits) or not agree:
+    if not same or len(reports) < len(of_equal) or not agree:
         return ""
     whom = "both configurations" if len(reports) == 2 else "all configurations"
     if len(same) < len(results) - 1:
+        factor = find_single_factor(study)
         whom = join_words([name_configuration(report.configuration, factor) for report in reports])
     first = reports[0]
     figures = ", ".join(evidence.says for evidence in first.evidence)
-    said = f"{first.limit.subject(first.of)} was the bottleneck of {whom}: {figures}"
-    busy = {finite(own.busy.value) or 0.0: own.busy.of for own in reports if own.busy is not None}
+    text = f"{first.limit.subject(first.of)} was the bottleneck of {whom}: {figures}"
+    busy = {finite(report.busy.value) or 0.0: report.busy.of for report in reports if report.busy}
     most = max(busy, default=MOSTLY_IDLE)
     if first.limit in _OF_THE_DISK or most >= MOSTLY_IDLE:
-        return said
+        return text
     return (
-        f"{said}; {busy[most]} was busy at most {most:.0f} % of the time, so no disk setting can "
+        f"{text}; {busy[most]} was busy at most {most:.0f} % of the time, so no disk setting can "
         "make a difference"
-    )
-
-
-def explain(study: Study, workload: WorkloadReport, limits: Sequence[BottleneckReport]) -> str:
-    """Explain why configurations are equivalent or inconclusive on a workload; empty if unknown."""
-    if any(
-        result.verdict is Verdict.EQUIVALENT and Flag.RATE_LIMIT in result.flags
-        for result in workload.results
-    ):
-        return _AT_RATE_LIMIT
-    return explain_equivalence(
-        workload.results,
-        {limit.configuration: limit for limit in limits if limit.workload == workload.label},
-        find_single_factor(study),
-        # All factors are settings of a disk or of how it is mounted.
-        device_settings_only=all(
-            factor.kind is FactorKind.SETTING and catalog.get(factor.name).reach.needs_place
-            for factor in study.factors
-        ),
     )
 
 

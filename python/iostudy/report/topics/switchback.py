@@ -31,7 +31,7 @@ from iostudy.report.formatting import (
 )
 from iostudy.report.section import Section, make_table
 from iostudy.report.topics.covariates import format_share
-from iostudy.report.topics.diagnosis import DiagnosisReport, build_diagnosis
+from iostudy.report.topics.diagnosis import DiagnosisReport
 from iostudy.results.comparisons import (
     BlockFigures,
     ComparisonResult,
@@ -208,7 +208,7 @@ def _build_runs(recorded: RecordedStudy, request: WorkloadRequest) -> Iterator[R
             started_at=run.started_at,
             seconds=run.summary.seconds,
             shares=compute_covariates(run.summary),
-            diagnosis=build_diagnosis(diagnose(run.summary, context)),
+            diagnosis=DiagnosisReport.copy_from(diagnose(run.summary, context)),
             notes=tuple(notes),
         )
 
