@@ -15,10 +15,13 @@ from iostudy_fleet.record import read_record
 from tests.plugins.fleet.hosts import AGENT, SUPERVISOR, Hosts
 from tests.plugins.fleet.small_study import (
     HANG_GUARD_SECONDS,
+    require_varied_and_restored,
     run_arguments,
     wait_until,
+    write_declared_study,
     write_study,
 )
+from tests.plugins.fleet.traps import nodes_among_traps
 
 pytestmark = pytest.mark.process
 
@@ -32,18 +35,20 @@ def hosts(tmp_path: Path) -> Iterator[Hosts]:
 
 
 def test_a_study_runs_on_every_node_and_its_results_are_pooled(hosts: Hosts):
-    hosts.add("n1", "n2")
-    study = hosts.controller.folder / "study.yaml"
-    study.write_text(f"{study.read_text()}nodes: {{ssh: [n1, n2]}}\n")
-    arguments = run_arguments(hosts, "ssh:gone")
+    arguments = run_arguments(hosts, "ssh:gone", lease="60s")  # of a busy host too
     refused = hosts.controller(*arguments)
     assert (refused.returncode, "host gone: no route" in refused.stderr) == (2, True)
     relative = hosts.controller(*arguments, "--work", "here")
     assert (relative.returncode, "an absolute path" in relative.stderr) == (2, True)
-    done = hosts.controller(*(each for each in arguments if each not in ("--nodes", "ssh:gone")))
-    assert done.returncode == 0, done.stderr
-    assert "Changes against 1MiB" in done.stdout
+    with nodes_among_traps(hosts, "n1", "n2"):
+        write_declared_study(hosts, "nodes: {ssh: [n1, n2]}\n")
+        done = hosts.controller(
+            *(word for word in arguments if word not in ("--nodes", "ssh:gone"))
+        )
+        assert done.returncode == 0, done.stderr
+    assert "Changes against 1" in done.stdout
     assert "2 complete" in done.stderr
+    require_varied_and_restored(hosts)
     out = hosts.controller.out
     files = {path.name for path in out.iterdir()} - {"n1", "n2"}
     assert {FLEET_RECORD, FLEET_PAGE} == files < {*FLEET_FILES}, "no node can have these names"
@@ -68,6 +73,7 @@ def test_check_names_what_each_node_lacks(hosts: Hosts):
     skewed.mkdir(parents=True)
     (skewed / "METADATA").write_text("Metadata-Version: 2.1\nName: iostudy-fleet\nVersion: 9.9\n")
     nodes = hosts.add("skewed", PYTHONPATH=str(skewed.parent))
+    write_declared_study(hosts)
     done = hosts.controller("fleet", "check", "study.yaml", "--nodes", f"{nodes},gone")
     assert done.returncode == 2
     lines = {line.split()[0]: line for line in done.stdout.splitlines()}
@@ -123,28 +129,3 @@ def test_without_a_controller_every_node_stops_and_resume_completes_all(hosts: H
     assert "2 complete" in resumed.stderr
     again = hosts.controller(*run_arguments(hosts, nodes), "--resume")
     assert (again.returncode, again.stdout) == (0, resumed.stdout)
-
-
-DECLARED = """\
-question: Which?
-target: {target}
-settings: {{app.size: {{file: {conf}, key: size, after: [cp, {conf}, {used}]}}}}
-factors: {{app.size: [1, 2]}}
-workloads: [{{command: {{run: "cat {used}", figure: exec_time}}}}]
-decide: {{margin: 99%, risk: 49%, blocks: [3, 4]}}
-"""
-
-
-def test_a_setting_that_the_study_declares_is_varied_and_restored_on_a_node(hosts: Hosts):
-    nodes = hosts.add("n1")
-    conf, used = hosts.folder / "app.conf", hosts.folder / "used.conf"
-    conf.write_text("# ours\nsize = 7\n")
-    text = DECLARED.format(target=hosts.folder / "target", conf=conf, used=used)
-    hosts.controller.write(text)
-    checked = hosts.controller("fleet", "check", "study.yaml", "--nodes", nodes)
-    assert checked.returncode == 0, checked.stdout + checked.stderr
-    done = hosts.controller(*run_arguments(hosts, nodes))
-    assert done.returncode == 0, done.stderr
-    report = json.loads((hosts.controller.out / "n1/report.json").read_text())
-    assert report["state"] == "complete"
-    assert conf.read_text() == used.read_text() == "# ours\nsize = 7\n"

@@ -16,10 +16,13 @@ from iostudy_fleet.together.joint_run import read_node_parts
 from tests.plugins.fleet.hosts import AGENT, SUPERVISOR, Hosts
 from tests.plugins.fleet.small_study import (
     HANG_GUARD_SECONDS,
+    require_varied_and_restored,
     run_arguments,
     wait_until,
+    write_declared_study,
     write_study,
 )
+from tests.plugins.fleet.traps import nodes_among_traps
 
 pytestmark = pytest.mark.process
 
@@ -64,53 +67,20 @@ def nodes_by_workload(hosts: Hosts) -> dict[str, dict[int, set[frozenset[str]]]]
     return found
 
 
-def test_two_nodes_run_each_trial_at_once(hosts: Hosts):
-    arguments = run_arguments(hosts, hosts.add("n1", "n2"), lease="60s")  # of a busy host too
-    done = hosts.controller(*arguments, *TOGETHER)
-    assert done.returncode == 0, done.stderr
+def test_two_nodes_run_each_trial_at_once_and_restore_a_setting_of_the_study(hosts: Hosts):
+    with nodes_among_traps(hosts, *sorted(NODES)):
+        write_declared_study(hosts)
+        arguments = run_arguments(hosts, "ssh:n1,n2", lease="60s")  # of a busy host too
+        done = hosts.controller(*arguments, *TOGETHER)
+        assert done.returncode == 0, done.stderr
     rows = hosts.controller.rows()
     assert {row.status for row in rows} == {TrialStatus.FINISHED}
     for row in rows:
         assert {own.node for own in read_node_parts(row.parts)} == NODES
+    require_varied_and_restored(hosts)
     assert list((hosts.folder / "work").iterdir()) == [], "a complete study stays on no node"
     pooled = hosts.controller("fleet", "report", "out")
     assert (pooled.returncode, "iostudy report out" in pooled.stderr) == (2, True)
-
-
-DECLARED = """\
-question: Which?
-target: FOLDER/target
-settings: {app.size: {read: FOLDER/size, write: "FOLDER/size {}"}}
-factors: {app.size: [1, 2]}
-workloads: [{dfsio-read: {files: 1, size: 1MiB}}]
-decide: {margin: 99%, risk: 49%, blocks: [3, 4]}
-"""
-KNOB = """\
-#!/bin/sh
-parent=$PPID state=
-while [ -z "$state" ] && [ "$parent" -gt 1 ]; do
-    state=$(tr '\\0' '\\n' <"/proc/$parent/environ" | sed -n 's/^IOSTUDY_STATE_DIR=//p')
-    parent=$(sed -n 's/^PPid:\\s*//p' "/proc/$parent/status")
-done
-[ $# = 0 ] || echo "$1" | tee -a "$state/../log" >"$state/../size"
-cat "$state/../size"
-"""
-"""A program with a value of its own on each node: the nodes share this machine."""
-
-
-def test_a_setting_that_the_study_declares_is_varied_and_restored_on_every_node(hosts: Hosts):
-    arguments = run_arguments(hosts, hosts.add("n1", "n2"), lease="60s")
-    nodes = [hosts.folder / "nodes" / name for name in hosts.names]
-    for node in nodes:
-        (node / "size").write_text("7\n")
-    (hosts.folder / "size").write_text(KNOB)
-    (hosts.folder / "size").chmod(0o755)
-    hosts.controller.write(DECLARED.replace("FOLDER", str(hosts.folder)))
-    done = hosts.controller(*arguments, *TOGETHER)
-    assert done.returncode == 0, done.stderr
-    for node in nodes:
-        assert (node / "size").read_text() == "7\n"
-        assert {"1", "2"} <= set((node / "log").read_text().split())
 
 
 @pytest.mark.slow
