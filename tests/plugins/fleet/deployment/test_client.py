@@ -43,6 +43,7 @@ def connect(stack: ExitStack, *commands: list[str]) -> FleetClient:
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
         )
         processes[str(number)] = stack.enter_context(process)
+        stack.callback(process.kill)
     fleet = stack.enter_context(open_client(processes))
     wait_until(lambda: all(fleet.find(node).is_ready for node in fleet.nodes))
     return fleet
