@@ -29,6 +29,7 @@ from iostudy.study.parser import parse
 from iostudy.study.study_file import CommandKey, DesignKey, ServiceKey
 from iostudy.study.targets.target import MountKind, TargetKey
 from iostudy.workloads.definition import WorkloadDefinition
+from tests.one_interpreter import run_commands
 
 ROOT = Path(__file__).parents[1]
 FILES = sorted((ROOT / "plugins").glob("*/pyproject.toml"))
@@ -192,31 +193,23 @@ def test_the_example_of_the_page_is_installed_and_runs_in_a_study(other_installa
 
 
 @pytest.mark.child
-def test_only_plugins_in_the_folder_of_the_core_are_used(other_installation):
+def test_a_word_of_a_missing_plugin_names_what_to_install(other_installation, tmp_path):
+    for name, section in (("budget", "search: {budget: 2h}"), ("design", "design: full")):
+        text = f"question: Which?\ntarget: .\n{section}\nworkloads: [io]\n"
+        (tmp_path / f"{name}.yaml").write_text(text)
+    named = {
+        "check budget.yaml": "search",
+        "check design.yaml": "search",
+        "bench terasort": "hadoop",
+        "bench dfsio-read": "hadoop",
+        "check schedulers-native-smoke": "hadoop",
+        "bench events": "hep",
+        "check hep-events": "hep",
+        "watch": "watch",
+    }
+    environment = {**os.environ, "PYTHONPATH": str(other_installation)}
+    ran = run_commands([*map(str.split, named)], tmp_path, environment)
+    for command, (code, printed) in zip(named, ran, strict=True):
+        assert code == 2, printed
+        assert f"pip install 'iostudy[{named[command]}]'" in printed, command
     assert " watch " not in run(other_installation, "--help")
-    assert "pip install 'iostudy[watch]'" in run(other_installation, "watch")
-
-
-@pytest.mark.child
-@pytest.mark.parametrize("section", ["search: {budget: 2h}", "design: full"])
-def test_a_section_of_a_missing_plugin_names_what_to_install(other_installation, section, tmp_path):
-    (tmp_path / "study.yaml").write_text(
-        f"question: Which?\ntarget: .\n{section}\nworkloads: [io]\n"
-    )
-    printed = run(other_installation, "check", "study.yaml", where=tmp_path)
-    assert "pip install 'iostudy[search]'" in printed
-
-
-@pytest.mark.child
-@pytest.mark.parametrize(
-    ("command", "name"),
-    [
-        (("bench", "terasort"), "hadoop"),
-        (("bench", "dfsio-read"), "hadoop"),
-        (("check", "schedulers-native-smoke"), "hadoop"),
-        (("bench", "events"), "hep"),
-        (("check", "hep-events"), "hep"),
-    ],
-)
-def test_a_benchmark_of_a_missing_plugin_names_what_to_install(other_installation, command, name):
-    assert f"pip install 'iostudy[{name}]'" in run(other_installation, *command)

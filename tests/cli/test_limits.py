@@ -13,8 +13,6 @@ import pytest
 from tests.cli.program import HANG_GUARD_SECONDS, Program, study
 from tests.telemetry.emulated import Groups, Values, group
 
-pytestmark = pytest.mark.interpreter
-
 USAGE = 2
 RUN = ("run", "study.yaml", "--out", "out")
 REPORT = ("report", "out")
@@ -41,6 +39,7 @@ def few_processes(request: pytest.FixtureRequest) -> Iterator[Groups]:
         yield groups
 
 
+@pytest.mark.interpreter
 @pytest.mark.root
 @pytest.mark.parametrize("arguments", [RUN, REPORT])
 def test_few_processes(program: Program, few_processes: Groups, arguments: tuple[str, ...]) -> None:
@@ -57,11 +56,13 @@ def limit_address_space() -> None:
     resource.setrlimit(resource.RLIMIT_AS, (1_000_000 << 10,) * 2)  # ulimit -v 1000000
 
 
+@pytest.mark.interpreter
 @pytest.mark.parametrize("arguments", [RUN, REPORT])
 def test_little_address_space(program: Program, arguments: tuple[str, ...]) -> None:
     assert "ulimit -v" in refusal(program, *arguments, before=limit_address_space)
 
 
+@pytest.mark.interpreter
 def test_a_command_that_loads_no_library_needs_little_address_space(program: Program) -> None:
     program.write(study())
     check = program.start("check", "study.yaml", before=limit_address_space)
@@ -82,6 +83,7 @@ def read_only(loop: str, tmp_path: Path) -> Iterator[Path]:
     subprocess.run(["umount", str(point)], check=True)
 
 
+@pytest.mark.process
 @pytest.mark.root
 @pytest.mark.parametrize(
     "arguments",
@@ -95,6 +97,7 @@ def test_an_output_folder_on_a_read_only_file_system(
     assert "Read-only file system" in refusal(program, *command, str(read_only / folder))
 
 
+@pytest.mark.process
 @pytest.mark.root
 def test_a_state_directory_on_a_read_only_file_system(program: Program, read_only: Path) -> None:
     program.env["IOSTUDY_STATE_DIR"] = str(read_only / "state")

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from tests.attack import streams
-from tests.cli.program import Program
+from tests.one_interpreter import run_commands
 
 pytestmark = pytest.mark.process
 
@@ -82,17 +82,16 @@ def latin_1(tmp_path_factory) -> dict[str, str]:
 
 
 def test_a_study_and_its_report_work_in_latin_1(tmp_path, latin_1):
-    program = Program(tmp_path, interpreter=True)
-    program.env |= latin_1
     (tmp_path / "study.yaml").write_text(STUDY, encoding="utf-8")
-    for arguments in (
-        ("run", "study.yaml", "--out", "out"),
-        ("report", "out"),
-        ("report", "out", "--format", "markdown"),
-        ("bench", "io", "-o", "files=1", "-o", "size=1MiB"),
-    ):
-        done = program(*arguments)
-        assert (done.returncode, "Traceback" in done.stderr) == (0, False), done.stderr
+    commands = (
+        "run study.yaml --out out",
+        "report out",
+        "report out --format markdown",
+        "bench io -o files=1 -o size=1MiB",
+    )
+    environment = {**os.environ, "IOSTUDY_STATE_DIR": str(tmp_path / "state"), **latin_1}
+    for code, text in run_commands([*map(str.split, commands)], tmp_path, environment):
+        assert (code, "Traceback" in text) == (0, False), text
 
 
 def test_html_and_json_are_utf8_in_any_encoding():

@@ -12,7 +12,12 @@ import pytest
 pytestmark = pytest.mark.child
 
 ROOT = Path(__file__).parents[2]
-ENVIRONMENT = {**os.environ, "PYTHONPATH": str(ROOT)}
+ENVIRONMENT = {
+    **os.environ,
+    "PYTHONPATH": str(ROOT),
+    "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",  # they take longer than these tests
+    "PYTEST_PLUGINS": "xdist.plugin",
+}
 TESTS = """\
 import pathlib
 import pytest
