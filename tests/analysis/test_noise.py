@@ -3,7 +3,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from scipy import stats
+import scipy
 
 from iostudy.analysis.comparison import compare
 from iostudy.analysis.noise import (
@@ -20,7 +20,9 @@ RULE = Rule(margin=0.03, risk=0.05, min_blocks=5, max_blocks=30)
 def test_the_reachable_margin_of_six_percent_noise_in_thirty_blocks():
     level = RULE.boundaries.difference[-1]
     assert level == pytest.approx(0.03515, rel=1e-3)
-    difference = (stats.t.isf(level / 2, 29) + stats.t.ppf(0.8, 29)) * 0.06 / math.sqrt(30)
+    difference = (
+        (scipy.stats.t.isf(level / 2, 29) + scipy.stats.t.ppf(0.8, 29)) * 0.06 / math.sqrt(30)
+    )
     assert minimum_detectable_effect(0.06, RULE) == pytest.approx(math.expm1(difference), rel=1e-3)
 
 
@@ -48,7 +50,7 @@ def test_nothing_to_pool():
 
 def test_the_interval_of_one_comparison_is_that_of_a_variance_by_chi_square():
     found = pool_noise([(0.06, 10)])
-    low, high = (0.06 * math.sqrt(9 / stats.chi2.ppf(area, 9)) for area in (0.975, 0.025))
+    low, high = (0.06 * math.sqrt(9 / scipy.stats.chi2.ppf(area, 9)) for area in (0.975, 0.025))
     assert (found.low, found.sd, found.high) == pytest.approx((low, 0.06, high))
 
 

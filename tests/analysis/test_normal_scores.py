@@ -3,9 +3,9 @@ import math
 
 import numpy as np
 import pytest
+import scipy
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy import stats
 
 from iostudy.analysis import normal_scores
 from iostudy.analysis.normal_scores import centre, exceeds, interval_ends, is_attainable, statistic
@@ -15,7 +15,7 @@ differences = st.lists(st.floats(-1, 1), min_size=8, max_size=14).map(np.array)
 
 def scores(count: int) -> np.ndarray:
     ranks = np.arange(1, count + 1)
-    return np.round(1000 * stats.norm.ppf(0.5 + ranks / (2 * (count + 1))))
+    return np.round(1000 * scipy.stats.norm.ppf(0.5 + ranks / (2 * (count + 1))))
 
 
 def test_the_statistic_is_the_sum_of_signed_scores():

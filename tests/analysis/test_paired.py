@@ -2,9 +2,9 @@ import math
 
 import numpy as np
 import pytest
+import scipy
 from hypothesis import assume, given
 from hypothesis import strategies as st
-from scipy import stats
 
 from iostudy.analysis.paired import UNKNOWN, Interval, PairedRuns, as_fraction, mean_interval
 
@@ -42,7 +42,7 @@ def test_an_unusable_figure_is_named(figure: float):
 def test_the_interval_is_scipys_t_interval(ratios: list[float], alpha: float):
     values = np.array(ratios)
     assume(np.std(values) > 1e-6)
-    wanted = stats.ttest_1samp(values, 0.0).confidence_interval(1 - alpha)
+    wanted = scipy.stats.ttest_1samp(values, 0.0).confidence_interval(1 - alpha)
     interval = mean_interval(values, alpha)
     assert (interval.low, interval.high) == pytest.approx(tuple(wanted), rel=1e-6, abs=1e-9)
 

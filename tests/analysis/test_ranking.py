@@ -5,10 +5,10 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+import scipy
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
-from scipy import stats
 
 from iostudy.analysis import normal_scores
 from iostudy.analysis.comparison import compare
@@ -272,6 +272,6 @@ def test_ranks_of_times_are_mirrored(own):
 @given(effects)
 def test_a_rank_set_holds_the_rank_of_the_estimates(own):
     order = ranked(*[drawn(6, own, seed, noise=0.05) for seed in (1, 2)]).combined
-    places = stats.rankdata(-order.vs_mean.value, method="ordinal")
+    places = scipy.stats.rankdata(-order.vs_mean.value, method="ordinal")
     for place, ranks in zip(places, order.ranks, strict=True):
         assert ranks.best <= place <= ranks.worst

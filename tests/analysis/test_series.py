@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
+import scipy
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy import stats
 
 from iostudy.analysis import series
 from iostudy.analysis.series import LEVEL, FamilyOfTests, Flag, flag_figures, flag_pairs
@@ -42,7 +42,7 @@ def test_the_trend_adjusted_for_groups_is_that_of_a_regression():
     design = np.column_stack([*(groups == g for g in range(3)), np.arange(12)]).astype(float)
     beta, (square,), *_ = np.linalg.lstsq(design, values, rcond=None)
     error = np.sqrt(square / (12 - 4) * np.linalg.inv(design.T @ design)[3, 3])
-    p = 2 * stats.t.sf(abs(beta[3]) / error, 12 - 4)
+    p = 2 * scipy.stats.t.sf(abs(beta[3]) / error, 12 - 4)
     below, above = (FixedLevel(factor * p) for factor in (0.999, 1.001))
     assert Flag.DRIFT not in flag_figures(values, groups, below)
     assert Flag.DRIFT in flag_figures(values, groups, above)
@@ -71,7 +71,7 @@ def test_skewed_differences():
 @pytest.mark.parametrize("count", [8, 9, 40])
 def test_the_test_of_skew_is_scipys(count: int):
     ratios = QUIET[:count] ** 3 + QUIET[:count]
-    p = float(stats.skewtest(ratios).pvalue)
+    p = float(scipy.stats.skewtest(ratios).pvalue)
     assert Flag.SKEWED_DIFFERENCES not in flag_pairs(
         np.zeros(count), ratios, FixedLevel(p * (1 - 1e-9))
     )
@@ -83,7 +83,7 @@ def test_the_test_of_skew_is_scipys(count: int):
 def test_ranks_are_scipys_where_some_are_equal_too():
     values = np.round(QUIET, 1)
     assert len(np.unique(values)) < len(values)
-    assert series._ranks(values).tolist() == stats.rankdata(values).tolist()
+    assert series._ranks(values).tolist() == scipy.stats.rankdata(values).tolist()
 
 
 def test_one_side_with_more_noise():

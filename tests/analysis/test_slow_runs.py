@@ -2,14 +2,14 @@ import math
 
 import numpy as np
 import pytest
-from scipy import stats
+import scipy
 
 from iostudy.analysis.slow_runs import bound_share, find_slow_runs, is_slow
 
 
 @pytest.mark.parametrize(("slow", "runs"), [(0, 5), (0, 30), (1, 30), (7, 20), (20, 20)])
 def test_the_bound_is_that_of_clopper_and_pearson(slow: int, runs: int):
-    expected = stats.beta.isf(0.05, slow + 1, runs - slow) if slow < runs else 1.0
+    expected = scipy.stats.beta.isf(0.05, slow + 1, runs - slow) if slow < runs else 1.0
     assert bound_share(slow, runs, 0.05) == pytest.approx(expected, abs=1e-6)
 
 

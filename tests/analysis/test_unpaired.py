@@ -3,9 +3,9 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+import scipy
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy import stats
 
 from iostudy.analysis import unpaired
 from iostudy.analysis.paired import UNKNOWN, Array, PairedRuns
@@ -29,7 +29,7 @@ def compare(
 
 def test_the_interval_is_welchs():
     found = compare(OURS, THEIRS)
-    welch = stats.ttest_ind(THEIRS, OURS, equal_var=False)
+    welch = scipy.stats.ttest_ind(THEIRS, OURS, equal_var=False)
     low, high = welch.confidence_interval(1 - RULE.repeated_alpha(RULE.max_blocks))
     assert (found.interval.low, found.interval.high) == pytest.approx((low, high))
     assert found.effects == pytest.approx((OURS.mean(), THEIRS.mean()))

@@ -10,11 +10,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Browser, Page
 
 from iostudy.analysis.verdict import Verdict
 from iostudy.report.render.chart_files import write_report_files
@@ -38,6 +36,9 @@ from tests.report.factory import (
 )
 from tests.report.parted import cells
 from tests.report.parted import parted_report as build_parted_report
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page
 
 pytestmark = pytest.mark.browser
 
@@ -376,6 +377,8 @@ def test_no_text_in_the_csv_is_a_formula(browser: Browser, tmp_path: Path) -> No
 def test_axe_finds_nothing_serious(
     browser: Browser, tmp_path: Path, make: Callable[[], Report], width: int, scheme: str
 ) -> None:
+    from axe_playwright_python.sync_playwright import Axe
+
     page, _ = opened(browser, make(), tmp_path, width, color_scheme=scheme, bypass_csp=True)
     page.evaluate("document.querySelectorAll('details').forEach((d) => { d.open = true; })")
     # One example of what each rule finds right: to describe them all takes most of the time.

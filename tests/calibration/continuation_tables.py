@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
-from scipy import stats
+import scipy
 
 from iostudy.analysis.boundaries import build_boundaries
 from iostudy.analysis.rule import Rule
@@ -104,7 +104,7 @@ def _ever_beyond_t() -> float:
         AnalysisMethod.ERROR_SPENDING, 5, 10, SHORT.risk, CONTINUABLE, CONTINUABLE.stages
     )
     looks = np.array(own.looks)
-    limits = stats.t.isf(own.difference / 2, looks - 1)
+    limits = scipy.stats.t.isf(own.difference / 2, looks - 1)
     beyond = sum(
         (_t_statistics(own)[:, looks - 2] > limits).any(axis=1).sum() for own in _batches()
     )
@@ -121,18 +121,20 @@ def _free_lengths() -> float:
     levels of a study that fixed it beforehand. The adversary knows the first result.
     """
     risks = CONTINUABLE.risks(SHORT.risk)[:2]
-    first = -stats.t.ppf(risks[0] / 2, _FIRST - 1)
+    first = -scipy.stats.t.ppf(risks[0] / 2, _FIRST - 1)
     levels = [spend_in_stages(((_FIRST,), (own,)), risks).levels[-1] for own in _LENGTHS]
     wrong = 0
     for values in _batches():
         at_first = _t_statistics(values[:, :_FIRST])[:, -1]
-        z = np.abs(stats.norm.ppf(stats.t.sf(at_first, _FIRST - 1)))
+        z = np.abs(scipy.stats.norm.ppf(scipy.stats.t.sf(at_first, _FIRST - 1)))
         chances = [
             _crossing(z, length, level) for length, level in zip(_LENGTHS, levels, strict=True)
         ]
         chosen = np.argmax(chances, axis=0)
         t = _t_statistics(values)
-        limits = [stats.t.isf(own / 2, n - 1) for n, own in zip(_LENGTHS, levels, strict=True)]
+        limits = [
+            scipy.stats.t.isf(own / 2, n - 1) for n, own in zip(_LENGTHS, levels, strict=True)
+        ]
         last = t[np.arange(len(t)), np.array(_LENGTHS)[chosen] - 2]
         wrong += int(((at_first > first) | (last > np.array(limits)[chosen])).sum())
     return wrong / PATHS
@@ -140,10 +142,10 @@ def _free_lengths() -> float:
 
 def _crossing(z: Array, length: int, level: float) -> Array:
     """The chance to be beyond the level at the end, for a statistic z of the first stage."""
-    limit, spread = stats.norm.isf(level / 2) * math.sqrt(length), math.sqrt(length - _FIRST)
+    limit, spread = scipy.stats.norm.isf(level / 2) * math.sqrt(length), math.sqrt(length - _FIRST)
     mean = z * math.sqrt(_FIRST)
     return np.asarray(
-        stats.norm.sf((limit - mean) / spread) + stats.norm.sf((limit + mean) / spread)
+        scipy.stats.norm.sf((limit - mean) / spread) + scipy.stats.norm.sf((limit + mean) / spread)
     )
 
 

@@ -12,8 +12,9 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy import special, stats
+from scipy import special
 
 from iostudy.analysis.paired import t_bounds
 from iostudy.analysis.rule import Rule
@@ -155,4 +156,4 @@ def by_model_residual(figures: Array, runs: Runs, risk: float) -> NDArray[np.boo
     freedom = len(runs) - runs.shape[1] - 1
     variance = ((figures - fitted) ** 2).sum(axis=1, keepdims=True) / freedom
     t = np.abs(effects) / np.sqrt(4 * variance / len(runs))
-    return np.asarray(t > stats.t.isf(risk / 2, freedom))
+    return np.asarray(t > scipy.stats.t.isf(risk / 2, freedom))

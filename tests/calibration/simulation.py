@@ -13,8 +13,8 @@ from enum import StrEnum
 from typing import assert_never
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy import signal
 
 from iostudy.analysis.decision import decide
 from iostudy.analysis.paired import Flags
@@ -62,7 +62,7 @@ def autocorrelated(innovations: Array, phi: float) -> Array:
     """A stationary AR(1) series of unit variance along the last axis."""
     scaled = innovations * math.sqrt(1 - phi**2)
     scaled[:, 0] = innovations[:, 0]
-    return np.asarray(signal.lfilter([1.0], [1.0, -phi], scaled, axis=-1))
+    return np.asarray(scipy.signal.lfilter([1.0], [1.0, -phi], scaled, axis=-1))
 
 
 def log_figures(

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from scipy import stats
+import scipy
 
 from iostudy.analysis.comparison import Comparison, compare
 from iostudy.analysis.noise import minimum_detectable_effect, pool_noise
@@ -81,8 +81,8 @@ def test_power_of_a_single_look_is_that_of_the_noncentral_t(blocks: int, studies
     rule = Rule(margin=1e-9, risk=RISK, min_blocks=blocks, max_blocks=blocks)
     difference, spread = 0.05, NOISE * math.sqrt(2)
     shift = difference / (spread / math.sqrt(blocks))
-    quantile = stats.t.isf(RISK / 2, blocks - 1)
-    theory = float(stats.nct.sf(quantile, blocks - 1, shift))
+    quantile = scipy.stats.t.isf(RISK / 2, blocks - 1)
+    theory = float(scipy.stats.nct.sf(quantile, blocks - 1, shift))
     ratios = pairs(NoiseShape.NORMAL, rule, studies, difference=difference)
     found = carry_out(ratios, rule).share(Verdict.BETTER)
     assert abs(found - theory) <= 3 * standard_error(theory, studies)
@@ -113,7 +113,7 @@ def test_twenty_studies_of_one_value_under_two_labels(shape: NoiseShape):
     # Wrong studies among 20 at a risk of 5 % are binomial: 1 expected, more than 4 in 0.3 % of
     # such series. Each is decided by compare itself, block by block, as a conductor does.
     rule = Rule(margin=0.03, risk=RISK, min_blocks=5, max_blocks=10)
-    at_most = int(stats.binom.isf(0.01, 20, RISK))
+    at_most = int(scipy.stats.binom.isf(0.01, 20, RISK))
     assert at_most == 4
     draw = np.random.default_rng([SEED, 2, list(NoiseShape).index(shape)])
     figures = 400 * np.exp(log_figures(shape, draw, 20, rule.max_blocks, configurations=2))
@@ -193,6 +193,6 @@ def test_a_limit_that_slow_runs_exceed_hides_differences_as_documented(beyond: f
     """Foreign I/O at a steady rate grows with the run time; see docs/method/validity.md."""
     spread, truth = 0.15, math.log(1.3)
     times = spread * np.random.default_rng(SEED).standard_normal((200_000, 2)) + [0.0, truth]
-    limit = truth + spread * stats.norm.isf(beyond)
+    limit = truth + spread * scipy.stats.norm.isf(beyond)
     kept = times[(times < limit).all(axis=1)]
     assert math.expm1(np.diff(kept).mean()) == pytest.approx(left, abs=0.005)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from scipy import stats
+import scipy
 
 from iostudy.analysis.verdict import Verdict
 from iostudy.cli.selftest import ExpectationOutcome, build_selftest, study_on
@@ -40,7 +40,7 @@ def test_twenty_studies_of_one_scheduler_under_two_labels(tmp_path, monkeypatch,
     monkeypatch.setenv("IOSTUDY_STATE_DIR", str(tmp_path / "state"))
     verdicts = [verdict(tmp_path / f"study-{seed}", seed) for seed in range(STUDIES)]
     named = sum(v in (Verdict.BETTER, Verdict.WORSE) for v in verdicts)
-    allowed = int(stats.binom.ppf(0.99, STUDIES, RISK))
+    allowed = int(scipy.stats.binom.ppf(0.99, STUDIES, RISK))
     record_property("studies that named a winner", named)
     assert named <= allowed, sorted(verdicts)
 

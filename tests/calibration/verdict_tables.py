@@ -6,7 +6,7 @@ import math
 from dataclasses import replace
 
 import numpy as np
-from scipy import stats
+import scipy
 
 from iostudy.analysis.boundaries import build_boundaries
 from iostudy.analysis.noise import minimum_detectable_effect
@@ -38,10 +38,12 @@ def usual_ways() -> list[Row]:
     rows = [("way", "false winner")]
     for shape in (NoiseShape.NORMAL, NoiseShape.AR1, NoiseShape.DRIFT):
         series = noise(shape, draw, STUDIES, 60)
-        found = stats.ttest_ind(series[:, :30], series[:, 30:], axis=1).pvalue < 0.05
+        found = scipy.stats.ttest_ind(series[:, :30], series[:, 30:], axis=1).pvalue < 0.05
         rows.append((f"30 runs of A, then 30 of B; {shape}", percent(float(found.mean()))))
     differences = noise(NoiseShape.NORMAL, draw, STUDIES, 20)
-    looks = [stats.ttest_1samp(differences[:, :n], 0, axis=1).pvalue < 0.05 for n in range(5, 21)]
+    looks = [
+        scipy.stats.ttest_1samp(differences[:, :n], 0, axis=1).pvalue < 0.05 for n in range(5, 21)
+    ]
     found = np.any(looks, axis=0)
     rows.append(
         ("5 to 20 pairs, stopping at the first p < 0.05; normal", percent(float(found.mean())))

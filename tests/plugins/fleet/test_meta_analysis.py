@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import scipy
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy import stats
 
 from iostudy_fleet.meta_analysis import compare_classes, find_odd_effects, pool
 
@@ -57,7 +57,7 @@ def test_without_noise_the_prediction_interval_is_that_of_a_normal_sample(
 ) -> None:
     values = np.random.default_rng(count).normal(size=count)
     found = pool(list(values), [1e-9] * count).prediction(alpha)
-    half = stats.t.isf(alpha / 2, count - 1) * values.std(ddof=1) * np.sqrt(1 + 1 / count)
+    half = scipy.stats.t.isf(alpha / 2, count - 1) * values.std(ddof=1) * np.sqrt(1 + 1 / count)
     expected = values.mean() - half, values.mean() + half
     assert (found.low, found.high) == pytest.approx(expected, rel=0.005, abs=0.005 * half)
 
@@ -65,7 +65,7 @@ def test_without_noise_the_prediction_interval_is_that_of_a_normal_sample(
 def test_equal_variances_give_the_t_interval_of_the_mean() -> None:
     values = np.random.default_rng(3).normal(size=8)
     found = pool(list(values), [0.1] * 8).interval(0.05)
-    expected = stats.ttest_1samp(values, 0).confidence_interval(0.95)
+    expected = scipy.stats.ttest_1samp(values, 0).confidence_interval(0.95)
     assert (found.low, found.high) == pytest.approx((expected.low, expected.high))
 
 
@@ -142,7 +142,7 @@ def test_classes_of_equal_variances_give_the_f_test_of_a_one_way_layout() -> Non
     groups = [draw.normal(0, 1, 4), draw.normal(0.5, 1, 6), draw.normal(0, 1, 3)]
     labels = [name for name, own in zip("abc", groups, strict=True) for _ in own]
     found = compare_classes(list(np.concatenate(groups)), [0.01] * 13, labels)
-    assert found == pytest.approx(stats.f_oneway(*groups).pvalue)
+    assert found == pytest.approx(scipy.stats.f_oneway(*groups).pvalue)
 
 
 @pytest.mark.parametrize("classes", ["aaaa", "abcd"])

@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+import scipy
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy import stats
 
 from iostudy.analysis.comparison import compare
 from iostudy.analysis.rule import Rule
@@ -54,7 +54,7 @@ def test_an_effect_is_judged_as_two_configurations_are():
 
 def test_holm_finds_what_its_first_step_alone_does_not():
     # t for p = 0.02: above 0.05 / 4, below 0.05 / 2.
-    t = stats.t.isf(0.01, 9)
+    t = scipy.stats.t.isf(0.01, 9)
     found = screen_effects(
         series(0.5, 0.5, t * 0.01 / np.sqrt(10), 0.0), replace(ONE_LOOK, margin=0.001)
     )
@@ -110,7 +110,9 @@ def test_the_adjusted_p_is_the_least_risk_at_which_an_effect_is_found():
     for index, effect in enumerate(screen_effects(effects, RULE)):
         for factor, found in ((1.02, True), (0.98, False)):
             rule = replace(RULE, risk=min(0.99, effect.p * factor))
-            single = [2 * stats.t.sf(abs(s.ratios.mean()) * np.sqrt(10) / 0.01, 9) for s in effects]
+            single = [
+                2 * scipy.stats.t.sf(abs(s.ratios.mean()) * np.sqrt(10) / 0.01, 9) for s in effects
+            ]
             if effect.p < 0.9:
                 assert holm(single, rule)[index] is found
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from scipy import stats
+import scipy
 
 from iostudy_search.screening.designs import full_factorial
 from iostudy_search.screening.omnibus import compute_f_tests
@@ -22,7 +22,7 @@ def test_a_balanced_design_gives_the_textbook_value():
     expected = (squares / 2) / ((residual**2).sum() / (5 * 5))
     first, second = compute_f_tests(figures, runs, ())
     assert (first.f, first.degrees, first.error_degrees) == (pytest.approx(expected), 2, 25)
-    assert first.p == pytest.approx(stats.f.sf(expected, 2, 25))
+    assert first.p == pytest.approx(scipy.stats.f.sf(expected, 2, 25))
     assert (second.factor, second.degrees) == (1, 1)
 
 
@@ -50,7 +50,7 @@ def test_hard_to_change_factors_are_tested_against_whole_plots():
         assert easy.error_degrees == 5 * 9
         false["hard"] += hard.p < 0.05
         false["easy"] += easy.p < 0.05
-    assert max(false.values()) <= stats.binom.isf(0.001, studies, 0.05)
+    assert max(false.values()) <= scipy.stats.binom.isf(0.001, studies, 0.05)
 
 
 def test_one_block_gives_no_error_estimate():
