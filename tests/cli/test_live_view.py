@@ -22,12 +22,12 @@ from iostudy.execution.switchback.runner import CONFIRMATION_BLOCKS as CONFIRMED
 from iostudy.node.fake import Disturbance, FakeNode
 from iostudy.report import bars
 from iostudy.results.comparisons import compare_configurations
-from iostudy.study.parser import parse
 from iostudy.telemetry.summary import TelemetrySummary
 from iostudy.workloads import catalog
 from iostudy.workloads.native.io import Io
 from tests.cli.screen import Screen
 from tests.cli.test_progress import LIMITED, TEXT, WIDE, ScreenListener, left_over
+from tests.study.files import parse_once
 
 WINDOWS = """
 question: Which?
@@ -70,7 +70,7 @@ def show(folder, monkeypatch, text, node, *, width=80, resume=False, also=()):
     )
     monkeypatch.setattr(console, "err", screen)
     monkeypatch.setattr(progress, "err", screen)
-    study = parse(text, where="study.yaml", name="study")
+    study = parse_once(text)
     frames = Frames(screen.file)
     frames.screen = Screen(width, 40)
     with progress.show_progress() as listening:
@@ -241,7 +241,7 @@ def test_host_is_disturbed_above_the_margin():
 
 
 def table(text=TEXT, figures=()):
-    study = parse(text, where="study.yaml", name="study")
+    study = parse_once(text)
     return ComparisonTable(study, compare_configurations(study, figures))
 
 
@@ -274,7 +274,7 @@ def test_other_encodings_get_ascii_of_the_same_width():
 @pytest.mark.parametrize("no_color", [True, False])
 def test_colour_is_left_out_on_request(tmp_path, no_color):
     node = FakeNode(noise=0.001, effects={"bfq": -0.2})
-    study = parse(TEXT, where="study.yaml", name="study")
+    study = parse_once(TEXT)
     final = prepare_session(study, tmp_path, root=True, resume=False).execute(
         node, seed=1, listeners=[]
     )

@@ -13,8 +13,8 @@ from iostudy.errors import SettingError
 from iostudy.execution.listeners import Listener
 from iostudy.execution.session import prepare_session
 from iostudy.node.fake import Disturbance, FakeNode
-from iostudy.study.parser import parse
 from tests.cli.screen import Screen
+from tests.study.files import parse_once
 
 TEXT = """
 question: Which?
@@ -62,7 +62,7 @@ def show(folder, monkeypatch, *, terminal, text=TEXT, script=None, effects=None,
     )
     monkeypatch.setattr(console, "err", screen)
     monkeypatch.setattr(progress, "err", screen)
-    study = parse(text, where="study.yaml", name="study")
+    study = parse_once(text)
     node = FakeNode(noise=0.06, script=script or {}, effects=effects or {})
     watched = ScreenListener(screen.file)
     with progress.show_progress() as listening:

@@ -7,7 +7,7 @@ from iostudy.execution.session import prepare_session
 from iostudy.ledger.store import Ledger
 from iostudy.ledger.studies import METHOD, open_ledger, read_study
 from iostudy.node.fake import FakeNode
-from tests.execution.test_runner import TEXT, conduct, rows, study
+from tests.execution.test_runner import SHORT, TEXT, conduct, rows, study
 
 NOISY = TEXT.replace("[none, kyber, bfq]", "[none, kyber]").replace("[5, 12]", "[5, 30]")
 
@@ -28,7 +28,7 @@ def test_a_futile_comparison_runs_no_further_block(tmp_path) -> None:
 
 
 def test_the_ledger_records_the_method_and_a_resumption_keeps_it(tmp_path, monkeypatch) -> None:
-    conduct(tmp_path / "new", FakeNode())
+    conduct(tmp_path / "new", FakeNode(), text=SHORT)
     with open_ledger(tmp_path / "new") as ledger:
         assert ledger.study().circumstances[METHOD] == "signed normal scores"
         assert read_study(ledger).method is AnalysisMethod.NORMAL_SCORES
@@ -39,6 +39,6 @@ def test_the_ledger_records_the_method_and_a_resumption_keeps_it(tmp_path, monke
         return create(folder, row)
 
     monkeypatch.setattr(Ledger, "create", without_method)
-    conduct(tmp_path / "old", FakeNode())
-    resumed = prepare_session(study(), tmp_path / "old", root=True, resume=True)
+    conduct(tmp_path / "old", FakeNode(), text=SHORT)
+    resumed = prepare_session(study(SHORT), tmp_path / "old", root=True, resume=True)
     assert resumed.study.method is AnalysisMethod.CONSTANT_LEVEL

@@ -6,7 +6,6 @@ import math
 import random
 import shutil
 from dataclasses import replace
-from functools import cache
 
 import pytest
 
@@ -26,8 +25,8 @@ from iostudy.execution.session import prepare_session
 from iostudy.ledger.rows import TrialStatus
 from iostudy.ledger.store import Ledger
 from iostudy.node.fake import Disturbance, FakeNode
-from iostudy.study.parser import parse
 from iostudy.study.plan import Block, make_plan
+from tests.study.files import parse_once
 
 TEXT = """
 question: Which?
@@ -42,9 +41,8 @@ LIMITED = TEXT + "validity: {foreign_io: 10%, steal: 5%}\n"
 SHORT_LIMITED = LIMITED.replace(TEXT, SHORT)
 
 
-@cache
 def study(text: str = TEXT):
-    return parse(text, where="study.yaml", name="study")
+    return parse_once(text)
 
 
 def conduct(folder, node, *, text=TEXT, resume=False, listeners=(), seed=1, limit=NO_LIMIT):

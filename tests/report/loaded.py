@@ -11,10 +11,10 @@ from iostudy.ledger.rows import TrialRow
 from iostudy.report.topics.scaling import ScalingReport
 from iostudy.report.values import Report
 from iostudy.study.model import Study
-from iostudy.study.parser import parse
 from iostudy.study.plan import make_plan
 from tests.report import factory
 from tests.report.factory import build_report
+from tests.study.files import parse_once
 
 TEXT = """\
 question: Which file system scales best?
@@ -39,7 +39,7 @@ SECONDARY = "read_rate"
 
 
 def study(text: str = TEXT) -> Study:
-    return parse(text, where="study.yaml", name="study")
+    return parse_once(text)
 
 
 def rows(

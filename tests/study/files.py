@@ -55,6 +55,12 @@ def read(text: str) -> Study:
     return parse(textwrap.dedent(text), where="study.yaml", name="study")
 
 
+@cache
+def parse_once(text: str) -> Study:
+    """Return the study of a text: a value that tests may share."""
+    return parse(text, where="study.yaml", name="study")
+
+
 def problems(text: str) -> tuple[Problem, ...]:
     with pytest.raises(StudyError) as caught:
         read(text)

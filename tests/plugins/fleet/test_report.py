@@ -22,13 +22,13 @@ from iostudy.errors import UsageError
 from iostudy.report.render import html, json_, markdown, terminal
 from iostudy.report.section import Chart
 from iostudy.results.recorded_study import RecordedStudy
-from iostudy.study.parser import parse
 from iostudy_fleet.report.build import build_fleet_report
 from iostudy_fleet.report.charts import MEAN, NEW_NODE
 from iostudy_fleet.report.document import build_fleet_document
 from iostudy_fleet.report.values import FleetReport
 from tests.json_schema import assert_conforms
 from tests.report.factory import STARTED_AT, rows, study_row
+from tests.study.files import parse_once
 
 TEXT = """\
 question: Which scheduler for our nodes?
@@ -49,7 +49,7 @@ def node(
     host: Mapping[str, object] | None = None,
 ) -> RecordedStudy:
     """A finished study of one node, with differences between nodes of 2 % and 1 %."""
-    of = parse(text, where="study.yaml", name="study")
+    of = parse_once(text)
     draw = random.Random(number)
     base = 400 * speed * math.exp(draw.gauss(0, 0.02))
     own = {"none": 0.0, "bfq": math.log1p(effect) + draw.gauss(0, 0.01)}

@@ -21,8 +21,8 @@ from iostudy.report.documents.power import (
 )
 from iostudy.report.render import json_
 from iostudy.report.section import TextTable
-from iostudy.study.parser import parse
 from tests.json_schema import assert_conforms
+from tests.study.files import parse_once
 
 TEXT = """
 question: Which?
@@ -34,7 +34,7 @@ decide: {margin: 3%, risk: 5%, blocks: [5, 30]}
 
 
 def read(text):
-    return parse(text, where="study.yaml", name="study")
+    return parse_once(text)
 
 
 SEARCH = """

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import json
 import shutil
+from collections.abc import Iterator
+from subprocess import CompletedProcess
 
 import pytest
 
+from tests.cli.inside import InProcessProgram
 from tests.cli.program import Program
 
 TEXT = """\
@@ -19,55 +22,61 @@ decide: {margin: 5%, risk: 5%, blocks: [4, 12]}
 """
 
 
-@pytest.fixture
-def study(program: Program) -> str:
+@pytest.fixture(scope="module")
+def predicted(tmp_path_factory: pytest.TempPathFactory) -> Iterator[InProcessProgram]:
+    """A folder with a finished prediction that every test may read."""
+    program = InProcessProgram(tmp_path_factory.mktemp("predicted"))
     program.write(TEXT)
-    return "study.yaml"
-
-
-def test_a_prediction_is_marked_and_complete(program: Program, study: str):
-    done = program("simulate", study, "--out", "out", "--seed", "1", "--json")
+    done = program("simulate", "study.yaml", "--out", "out", "--seed", "1")
     assert done.returncode == 0, done.stderr
-    document = json.loads(done.stdout)
+    (program.folder / "printed").write_text(done.stdout)
+    yield program
+    program.end()
+
+
+def resume(predicted: InProcessProgram, *more: str) -> CompletedProcess[str]:
+    return predicted("simulate", "study.yaml", "--out", "out", "--resume", *more)
+
+
+def test_a_prediction_is_marked_and_complete(predicted: InProcessProgram):
+    document = json.loads(resume(predicted, "--json").stdout)
     assert document["verdicts"][0]["verdict"] == "better"
-    report = json.loads((program.out / "report.json").read_text())
+    report = json.loads((predicted.out / "report.json").read_text())
     assert report["headline"].startswith("Predicted: ")
     assert "no host was measured" in report["answer"][0]
     assert "iostudy simulate study.yaml" in " ".join(report["reproduce"])
     for page in ("report.md", "report.html"):
-        assert "Predicted: " in (program.out / page).read_text()
+        assert "Predicted: " in (predicted.out / page).read_text()
 
 
 def test_several_hosts_are_predicted_by_several_processes(program: Program):
-    program.write(TEXT.replace("simulated: true", "simulated: true, hosts: 3"))
+    program.write(TEXT.replace("simulated: true", "simulated: true, hosts: 2"))
     done = program("simulate", "study.yaml", "--out", "out", "--seed", "1", "--json")
     assert done.returncode == 0, done.stderr
     report = json.loads((program.out / "report.json").read_text())
-    assert report["circumstances"]["target"]["description"].startswith("3 hosts, each with")
+    assert report["circumstances"]["target"]["description"].startswith("2 hosts, each with")
 
 
-def test_a_finished_prediction_is_printed_again(program: Program, study: str):
-    first = program("simulate", study, "--out", "out", "--seed", "1")
-    again = program("simulate", study, "--out", "out", "--resume")
+def test_a_finished_prediction_is_printed_again(predicted: InProcessProgram):
+    again = resume(predicted)
     assert again.returncode == 0
     assert "is complete" in again.stderr
-    assert again.stdout == first.stdout
+    assert again.stdout == (predicted.folder / "printed").read_text()
 
 
 @pytest.mark.all_plugins
-def test_a_prediction_is_neither_kept_nor_run(program: Program, study: str):
-    program("simulate", study, "--out", "out", "--seed", "1")
-    kept = program("persist", "out")
+def test_a_prediction_is_neither_kept_nor_run(predicted: InProcessProgram):
+    kept = predicted("persist", "out")
     assert kept.returncode == 2
     assert "predictions of a simulation" in kept.stderr
-    shutil.copytree(program.out, program.folder / "copy")
-    fleet = program("fleet", "report", "out", "copy")
+    shutil.copytree(predicted.out, predicted.folder / "copy")
+    fleet = predicted("fleet", "report", "out", "copy")
     assert fleet.returncode == 2
     assert "predictions of a simulation" in fleet.stderr
-    run = program("run", study, "--out", "other")
+    run = predicted("run", "study.yaml", "--out", "other")
     assert run.returncode == 2
     assert "iostudy simulate" in run.stderr
-    assert not (program.folder / "other").exists()
+    assert not (predicted.folder / "other").exists()
 
 
 def test_a_study_of_this_host_is_not_simulated(program: Program):
@@ -78,7 +87,8 @@ def test_a_study_of_this_host_is_not_simulated(program: Program):
     assert not program.out.exists()
 
 
-def test_the_plan_changes_nothing(program: Program, study: str):
-    done = program("check", study, "--full")
+def test_the_plan_changes_nothing(program: Program):
+    program.write(TEXT)
+    done = program("check", "study.yaml", "--full")
     assert done.returncode == 0, done.stderr
     assert "host, scheduler and drive are simulated" in done.stdout

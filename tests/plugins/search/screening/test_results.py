@@ -18,9 +18,9 @@ from iostudy.results.comparisons import (
 )
 from iostudy.results.power import find_power_basis
 from iostudy.study.model import Study
-from iostudy.study.parser import parse
 from iostudy_search.screening.results import effect_noise_ratio, screen_interactions
 from tests.execution.test_runner import conduct, rows
+from tests.study.files import parse_once
 
 TEXT = """
 question: Which matters?
@@ -37,7 +37,7 @@ design: plackett-burman
 
 
 def study(text: str = TEXT) -> Study:
-    return parse(text, where="study.yaml", name="study")
+    return parse_once(text)
 
 
 def effects(plan: Study, **by_level: float) -> dict[str, float]:
