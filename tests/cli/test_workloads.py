@@ -20,16 +20,16 @@ def test_without_a_name_each_has_a_line(capsys):
     ]
 
 
-@pytest.mark.parametrize("name", catalog.names())
-def test_one_workload_is_described_completely(name, capsys):
-    workloads(name)
-    output = capsys.readouterr().out
-    definition = catalog.get(name)
-    for text in (definition.models, definition.not_modelled, definition.source):
-        assert text in output
-    assert all(f"\n  {option} " in output for option in definition.options.model_fields)
-    assert f"  - {name}: {{" in output
-    assert f"$ {example_command(definition)}" in output
+def test_one_workload_is_described_completely(capsys):
+    for name in catalog.names():
+        workloads(name)
+        output = capsys.readouterr().out
+        definition = catalog.get(name)
+        for text in (definition.models, definition.not_modelled, definition.source):
+            assert text in output
+        assert all(f"\n  {option} " in output for option in definition.options.model_fields)
+        assert f"  - {name}: {{" in output
+        assert f"$ {example_command(definition)}" in output
 
 
 def test_json_lists_the_requested_workloads(capsys):

@@ -36,35 +36,34 @@ VALUES = st.recursive(
 )
 
 
-ON_A_HOST = [name for name in catalog.names() if not catalog.get(name).only_simulated]
+DEFINITIONS = [catalog.get(name) for name in catalog.names()]
+ON_A_HOST = [definition for definition in DEFINITIONS if not definition.only_simulated]
 
 
-@pytest.mark.parametrize("name", ON_A_HOST)
-def test_the_example_of_a_workload_is_one_in_a_study_file(name):
-    definition = catalog.get(name)
+def test_the_example_of_a_workload_is_one_in_a_study_file():
     head, _, tail = GOOD.partition("workloads:\n")
     rest = tail[tail.index("decide:") :]
-    (study,) = read(f"{head}{study_lines(definition)}\n{rest}").workloads
-    assert study.options == example_options(definition)
-    assert study.figure == definition.figures(study.options)[0]
+    for definition in ON_A_HOST:
+        (study,) = read(f"{head}{study_lines(definition)}\n{rest}").workloads
+        assert study.options == example_options(definition)
+        assert study.figure == definition.figures(study.options)[0]
 
 
-@pytest.mark.parametrize("name", ON_A_HOST)
-def test_the_example_of_a_workload_is_one_on_the_command_line(name):
-    definition = catalog.get(name)
-    program, command, own, *options = shlex.split(example_command(definition))
-    assert (program, command, own) == ("iostudy", "bench", name)
-    assert options[::2] == ["-o"] * (len(options) // 2)
-    assert parse_options(definition, options[1::2]) == example_options(definition)
+def test_the_example_of_a_workload_is_one_on_the_command_line():
+    for definition in ON_A_HOST:
+        program, command, name, *options = shlex.split(example_command(definition))
+        assert (program, command, name) == ("iostudy", "bench", definition.name)
+        assert options[::2] == ["-o"] * (len(options) // 2)
+        assert parse_options(definition, options[1::2]) == example_options(definition)
 
 
-@pytest.mark.parametrize("name", catalog.names())
-def test_every_option_has_its_allowed_values(name):
-    for option, default, allowed, meaning in list_options(catalog.get(name)):
-        field = catalog.get(name).options.model_fields[option]
-        assert allowed
-        assert meaning == field.description
-        assert (default == REQUIRED) is field.is_required()
+def test_every_option_has_its_allowed_values():
+    for definition in DEFINITIONS:
+        for option, default, allowed, meaning in list_options(definition):
+            field = definition.options.model_fields[option]
+            assert allowed, (definition.name, option)
+            assert meaning == field.description
+            assert (default == REQUIRED) is field.is_required(), (definition.name, option)
 
 
 @given(st.dictionaries(TEXTS, VALUES, min_size=1, max_size=3))
