@@ -121,24 +121,22 @@ def test_a_description_like_a_line_of_fio_s_log_is_none(read):
 # As O_DIRECT stood in /proc/PID/fdinfo of fio 3.33's files.
 @pytest.mark.child
 @needs_fio
-@pytest.mark.parametrize(
-    ("lines", "direct"),
-    [
-        ("buffered=0", True),
-        ("buffered=1", False),
-        ("direct=1\nbuffered=1", False),
-        ("buffered=1\ndirect=1", True),
-        ("direct=0\nbuffered=0", True),
-        ("buffered=0\ndirect=0", False),
-        ("direct=00", False),
-        ("buffered=00", True),
-        ("direct=0x1", True),
-        ("direct=1\nioengine=mmap", False),
-    ],
-)
-def test_the_last_of_direct_and_buffered_counts(read, lines, direct):
-    (found,) = read(f"[x]\nrw=read\nsize=1m\n{lines}\n").jobs
-    assert found.is_direct == direct
+def test_the_last_of_direct_and_buffered_counts(read):
+    expected = {
+        "buffered=0": True,
+        "buffered=1": False,
+        "direct=1\nbuffered=1": False,
+        "buffered=1\ndirect=1": True,
+        "direct=0\nbuffered=0": True,
+        "buffered=0\ndirect=0": False,
+        "direct=00": False,
+        "buffered=00": True,
+        "direct=0x1": True,
+        "direct=1\nioengine=mmap": False,
+    }
+    jobs = read("".join(f"[x]\nrw=read\nsize=1m\n{lines}\n" for lines in expected)).jobs
+    found = {lines: job.is_direct for lines, job in zip(expected, jobs, strict=True)}
+    assert found == expected
 
 
 UNSTEADY = {
@@ -165,11 +163,15 @@ UNSTEADY = {
 
 @pytest.mark.child
 @needs_fio
-@pytest.mark.parametrize("lines", UNSTEADY)
-def test_jobs_without_a_lasting_state_are_not_steady(read, lines):
-    found = read(f"[global]\ndirect=1\nsize=1m\n[a]\n[b]\n{lines}\n").unsteady_reason()
-    assert UNSTEADY[lines] in found
-    assert bool(UNSTEADY[lines]) == bool(found)
+def test_jobs_without_a_lasting_state_are_not_steady(read):
+    """fio reads one file with all of them, which takes it as long as one."""
+    others = "".join(f"[b]\n{lines}\n" for lines in UNSTEADY)
+    whole = read(f"[global]\ndirect=1\nsize=1m\n[a]\n{others}")
+    first, *jobs = whole.jobs
+    for (lines, reason), job in zip(UNSTEADY.items(), jobs, strict=True):
+        found = JobFile(whole.path, (first, job)).unsteady_reason()
+        assert reason in found, lines
+        assert bool(reason) == bool(found), lines
 
 
 def test_groups_and_phases():

@@ -106,7 +106,7 @@ def test_never_more_in_flight_than_the_drive_takes(tmp_path: Path, scheduler: st
         chosen.write_text("none")
         chosen.write_text(scheduler)
         command = f"fio --name=x --filename={device.path} --rw=randread --bs=4k --direct=1"
-        more = " --ioengine=libaio --iodepth=120 --runtime=1 --time_based"
+        more = " --ioengine=libaio --iodepth=120 --runtime=300ms --time_based"
         subprocess.run((command + more).split(), check=True, capture_output=True)
         found = drive.read_statistics()
         assert drive.drive is not None
@@ -119,7 +119,7 @@ def test_statistics_are_whole_while_commands_complete(tmp_path: Path) -> None:
         drive = ModelledDrive.prepare(tmp_path, "ssd-data-centre", SIZE)
         transaction.apply(drive)
         command = f"fio --name=x --filename={drive.device.path} --rw=randread --bs=4k --direct=1"
-        more = " --ioengine=libaio --iodepth=8 --runtime=3 --time_based"
+        more = " --ioengine=libaio --iodepth=8 --runtime=2 --time_based"
         with subprocess.Popen((command + more).split(), stdout=subprocess.DEVNULL) as work:
             while work.poll() is None:
                 statistics = DriveStatistics.from_json(drive.read_statistics())
