@@ -30,16 +30,16 @@ Ref = str
 _WORDS = {
     "fleet": ("fleet", "nodes"),
     "hadoop": (
-        *("hadoop", "local-hdfs", "mount", "mrbench", "nnbench", "nnthroughput"),
-        *("teragen", "terasort", "teravalidate", "wordcount"),
-        *("edit-log", "edit-log-native", "hdfs-read-buffer", "hdfs-replication"),
+        *("hadoop", "local-hdfs", "local-sshfs", "mount", "mrbench", "nnbench", "nnthroughput"),
+        *("teragen", "terasort", "teravalidate", "wordcount", "edit-log", "edit-log-native"),
+        *("edit-log-network", "hdfs-read-buffer", "hdfs-replication"),
         *("noatime-and-limits", "noatime-and-limits-on-hadoop", "noatime-and-limits-screening"),
         *("schedulers", "schedulers-native", "scheduler-tunables", "scheduler-tunables-bfq"),
         *("scheduler-tunables-cfq", "scheduler-tunables-kyber"),
     ),
     "hep": (
-        *("events", "root-events", "hep-disk-settings", "hep-events", "hep-scaling"),
-        *("read-ahead", "storage-systems"),
+        *("events", "root-events", "hep-disk-settings", "hep-events", "hep-network-settings"),
+        *("hep-scaling", "read-ahead", "storage-systems"),
     ),
     "lab": (
         *("drive", "drives", "modelled-drive", "drive-queue", "simulate"),

@@ -75,6 +75,7 @@ PLUGIN = Plugin(
     mounts={
         "hdfs://": "iostudy_hadoop.mount.request:KIND",
         "local-hdfs": "iostudy_hadoop.mount.request:LOCAL_KIND",
+        "local-sshfs": "iostudy_hadoop.mount.request:SSHFS_KIND",
     },
     services={"hadoop": "iostudy_hadoop.service.request:SERVICE"},
     formats={

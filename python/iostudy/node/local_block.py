@@ -131,7 +131,7 @@ class LocalBlock:
             self.seed,
             self.callbacks.tick,
             self._client,
-            site.disks,
+            {**site.disks, **self.conditions.target.compared},
             self.target,
             account=site.account,
         )
@@ -294,7 +294,7 @@ class LocalBlock:
         """Drop caches, then preload the program files that read the data."""
         data = self._service.data_dirs() if self._service else ()
         place = self.place
-        directories = [place.directory, *place.disks.values(), *data]
+        directories = [place.directory, *self.site.disks.values(), *data]
         notes = [caches.drop_caches(directories, place.account)]
         if self._client is not None:
             caches.preload_files(self._client.program_files())

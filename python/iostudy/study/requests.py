@@ -134,7 +134,7 @@ def check_options(collector: ProblemCollector, path: KeyPath, study: Study) -> N
     """Note every combination of options that a workload cannot run with, whatever the settings."""
     configurations = study.known().configurations()
     combinations = {tuple(c.options.items()): c for c in configurations}
-    disks = study.target.extra_filesystems
+    disks = {*study.target.extra_filesystems, *study.target.compared}
     for options, configuration in combinations.items():
         for request in study.workloads:
             refused = explain_refusal(request, configuration) or _lacks_disks(

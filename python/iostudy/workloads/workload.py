@@ -96,8 +96,8 @@ class Place:
 
     ``seed`` is the same for preparation and trial within a block, so that written data can be
     verified. ``tick`` is the caller's callback during the run. ``service`` is the client of the
-    service that the workload needs. ``disks`` maps the names of the study's further disks to their
-    root folders. ``target`` has the paths that the user knows. ``machine`` runs the jobs.
+    service that the workload needs. ``disks`` maps the names of further disks and of directories
+    that the study compares to their roots. ``target`` has the user's paths. ``machine`` runs jobs.
     ``account`` is the user to whom the directory belongs if root works there as that user.
     """
 

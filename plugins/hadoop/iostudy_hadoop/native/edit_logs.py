@@ -78,13 +78,13 @@ def _is_elsewhere(log: str) -> bool:
 
 
 def _log(name: str) -> str:
-    """A folder in the target or on a further disk, or an absolute path; ValueError for others."""
+    """A folder in the target or in a named place, or an absolute path; ValueError for others."""
     disk, colon, folder = name.rpartition(_ON_DISK)
     is_name = Path(folder).name == folder and folder not in ("", ".", "..")
     if not _is_elsewhere(name) and not (is_name and bool(disk) == bool(colon)):
         raise ValueError(
-            f"{name!r} is neither the name of a folder in the target, nor one on a further "
-            "disk such as disk2:log, nor an absolute path such as /disk2/journal"
+            f"{name!r} is neither the name of a folder in the target, nor one on a further disk or "
+            "in another directory such as disk2:log, nor an absolute path such as /disk2/journal"
         )
     return name
 
@@ -130,9 +130,9 @@ class NamespaceOptions(Options):
         Field(min_length=1),
     ] = Field(
         ("log",),
-        description="directories of the edit log: names of folders in the target; DISK:FOLDER on a "
-        "further disk of the study; or absolute paths on other disks and mounts. On other disks "
-        "iostudy makes a folder of its own. Each directory holds a copy "
+        description="directories of the edit log: names of folders in the target; NAME:FOLDER on a "
+        "further disk of the study or in a directory that it compares; or absolute paths on other "
+        "disks and mounts. There iostudy makes a folder of its own. Each directory holds a copy "
         f"(dfs.namenode.edits.dir); {NO_LOG}: no log. Then nothing is durable, which no real "
         "NameNode allows",
     )
@@ -238,7 +238,7 @@ class LoggingWorkload(Workload):
 
 
 def _root(disk: str, place: Place) -> Path:
-    """Return the root of the disk with that name, the study's folder for ""."""
+    """Return the root of the place with that name, the study's folder for ""."""
     if not disk:
         return place.directory
-    return find_disk(disk, place)
+    return find_disk(disk, place).absolute()

@@ -31,6 +31,11 @@ _NOT_OF_DAEMONS = (
     "it would hold for the processes of the client alone, and not for the daemons that do the I/O; "
     "vary it on a cluster that the study starts itself"
 )
+_KEPT = (
+    "an HDFS that the study mounts has a network of its own, which keeps the values from its start; "
+    "vary it with a workload of Hadoop such as hadoop.dfsio-read, before which the daemons start again"
+)
+_NETWORK, _LOCAL = "sysctl.net.", "local-hdfs"
 _ELSEWHERE = (
     "the data are not below the target, where this would be changed; name the place, as "
     "{levels: [...], on: [...]} with the devices or directories that hold them"
@@ -68,6 +73,8 @@ def _check_factors(collector: ProblemCollector, path: KeyPath, study: Study) -> 
         if isinstance(definition, HadoopDefinition):
             for message, value in _against(study, factor, definition):
                 collector.add((*path, factor.name), message, found=value)
+        elif factor.name.startswith(_NETWORK) and _mounts_own_hdfs(study):
+            collector.add((*path, factor.name), _KEPT, found=_LOCAL)
         elif not factor.on:
             message = _misplaced(study, definition.reach)
             if message:
@@ -154,6 +161,10 @@ def _misplaced(study: Study, reach: Reach) -> str:
     if reach.needs_place and (there or moved):
         return _ELSEWHERE
     return _NO_DATA if moved and not there and reach is Reach.DISK else ""
+
+
+def _mounts_own_hdfs(study: Study) -> bool:
+    return any(mount.source == _LOCAL for mount in study.target.mount_requests.values())
 
 
 def _describe_storage(study: Study) -> str:
