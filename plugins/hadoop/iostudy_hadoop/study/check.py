@@ -32,8 +32,9 @@ _NOT_OF_DAEMONS = (
     "vary it on a cluster that the study starts itself"
 )
 _KEPT = (
-    "an HDFS that the study mounts has a network of its own, which keeps the values from its start; "
-    "vary it with a workload of Hadoop such as hadoop.dfsio-read, before which the daemons start again"
+    "an HDFS that the study mounts has a network of its own, which keeps the values from its "
+    "start; vary it with a workload of Hadoop such as hadoop.dfsio-read, before which the daemons "
+    "start again"
 )
 _NETWORK, _LOCAL = "sysctl.net.", "local-hdfs"
 _ELSEWHERE = (

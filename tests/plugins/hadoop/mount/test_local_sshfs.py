@@ -107,10 +107,10 @@ def test_a_study_compares_it_and_its_copies_of_a_log(program: Program) -> None:
     done = program.run_study()
     assert done.returncode == 0, done.stderr
     report = json.loads((program.out / "report.json").read_text())
-    (network,) = (each for each in report["directories"] if each["name"] == "network")
+    (network,) = (place for place in report["directories"] if place["name"] == "network")
     assert (network["storage"], network["filesystem"]) == ("network", "fuse.sshfs")
     assert {"nosuid", "nodev"} <= set(network["options"])
-    assert {each["configuration"] for each in report["trials"]} == {"local", "sshfs", "both"}
+    assert {trial["configuration"] for trial in report["trials"]} == {"local", "sshfs", "both"}
     more = program("run", "out", "--resume", "--more", "1block")
     assert more.returncode == 0, more.stderr
 
