@@ -103,7 +103,7 @@ def test_a_study_compares_it_and_its_copies_of_a_log(program: Program) -> None:
     program.write(STUDY.replace("FILES", "100"))
     plan = program("check", "study.yaml", "--full")
     assert plan.returncode == 0, plan.stderr
-    assert f"local-sshfs, which the study mounts at {POINT}" in plan.stdout
+    assert f"local-sshfs is mounted at {POINT}" in plan.stdout
     done = program.run_study()
     assert done.returncode == 0, done.stderr
     report = json.loads((program.out / "report.json").read_text())
