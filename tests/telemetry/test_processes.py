@@ -149,7 +149,7 @@ def spun():
     spinner.start()
     watch(lambda: None)  # what is done once in a process is not the spinner's
     before = time.process_time()
-    summary = watch(lambda: time.sleep(1)).summary
+    summary = watch(lambda: time.sleep(3)).summary  # a costly scan has its turn less often
     spent = 100 * (time.process_time() - before) / summary.seconds
     # It was there at both ends, which are looked at whatever a scan costs.
     stop.set()
