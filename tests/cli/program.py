@@ -7,6 +7,7 @@ import subprocess
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path
 from typing import IO
 
@@ -158,3 +159,9 @@ class Program:
             if str(self.folder) in str(devices.read_device(name).backing_file)
         ]
         return [*places, *mounts, *loops]
+
+
+def exists_below(folder: Path, pattern: str) -> bool:
+    """Whether an entry matches; folders may vanish meanwhile, where Path.rglob fails."""
+    entries = ((root, name) for root, *names in os.walk(folder) for name in chain(*names))
+    return any(Path(root, name).match(pattern) for root, name in entries)

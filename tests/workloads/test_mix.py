@@ -16,7 +16,7 @@ from iostudy.workloads.measurement import Measurement, Part
 from iostudy.workloads.native.io import IO
 from iostudy.workloads.option_types import Options
 from iostudy.workloads.workload import Place, Workload
-from tests.cli.program import Program
+from tests.cli.program import Program, exists_below
 from tests.page_cache import resident_pages
 from tests.study.files import WRITES, only_problem
 
@@ -244,7 +244,7 @@ def test_a_signal_stops_all_and_nothing_is_left(tmp_path):
     (tmp_path / "out").mkdir()
     arguments = ("bench", "mix", "--target", "out", "-o", f"workloads={endless}")
     process = program.start(*arguments)
-    while process.poll() is None and not list(tmp_path.rglob("b/*/job-*")):
+    while process.poll() is None and not exists_below(tmp_path, "b/*/job-*"):
         time.sleep(0.01)
     process.send_signal(signal.SIGINT)
     _, stderr = process.communicate(timeout=300)

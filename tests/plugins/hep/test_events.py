@@ -17,7 +17,7 @@ from iostudy.errors import WorkloadError, WorkloadStoppedError
 from iostudy.workloads import catalog
 from iostudy.workloads.workload import Place
 from iostudy_hep import events
-from tests.cli.program import Program
+from tests.cli.program import Program, exists_below
 from tests.workloads.test_windows import check_repetition
 
 SMALL = {"jobs": 3, "events": 4, "event_size": "64KiB", "reads": 5, "compute": "2ms"}
@@ -225,7 +225,7 @@ def test_a_signal_stops_all_and_nothing_is_left(tmp_path):
     given = SMALL | {"compute": "10min", "duration": "10min"}
     options = [word for key, value in given.items() for word in ("-o", f"{key}={value}")]
     process = program.start("bench", "events", "--target", "out", *options)
-    while process.poll() is None and not list(tmp_path.rglob("events-0002")):
+    while process.poll() is None and not exists_below(tmp_path, "events-0002"):
         time.sleep(0.01)
     time.sleep(0.2)
     process.send_signal(signal.SIGINT)
