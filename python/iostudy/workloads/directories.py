@@ -13,6 +13,7 @@ from typing import Annotated
 from pydantic import AfterValidator
 
 from iostudy.errors import TargetError
+from iostudy.workloads.core_errors import io_error
 from iostudy.workloads.option_types import TextList
 from iostudy.workloads.workload import Place
 
@@ -38,6 +39,14 @@ def own_folders(directories: Iterable[Path], place: Path, prefix: str) -> list[P
     """A folder in each of them, of a name that a workload in no other ``place`` gives."""
     digest = hashlib.blake2b(os.fsencode(place), digest_size=_NAME_BYTES)
     return [directory / f"{prefix}{digest.hexdigest()}" for directory in directories]
+
+
+def make_folder(folder: Path) -> None:
+    """Make a folder that is not there; WorkloadError for another program's, which is never used."""
+    try:
+        folder.mkdir()
+    except OSError as error:
+        raise io_error("to make a folder for the files", error, folder) from error
 
 
 def refuse_unfit(directories: Iterable[Path], purpose: str) -> None:

@@ -14,7 +14,7 @@ from pydantic import AfterValidator, Field
 from iostudy import units
 from iostudy._native import IoStats
 from iostudy.workloads.definition import Figure
-from iostudy.workloads.directories import find_disk, own_folders, refuse_unfit
+from iostudy.workloads.directories import find_disk, make_folder, own_folders, refuse_unfit
 from iostudy.workloads.file_removal import remove
 from iostudy.workloads.native.steady import window_percentiles
 from iostudy.workloads.option_types import Count, Options, TextList, at_most
@@ -192,9 +192,14 @@ class EditLogs:
 
     def remove(self, place: Place) -> None:
         """Remove the logs, and the folders that they are in."""
-        roots = (*self.directories, *(_root(disk, place) for disk in sorted(self.disks)))
-        for folder in (place.directory / self.name, *self._own(roots, place)):
+        for folder in (place.directory / self.name, *self._elsewhere(place)):
             remove(folder)
+
+    def make_folders(self, place: Place) -> None:
+        """Make the folders outside of the target anew: others may write to the directory."""
+        self.remove(place)
+        for folder in self._elsewhere(place):
+            make_folder(folder)
 
     @property
     def _disk_of_each(self) -> list[str]:
@@ -208,6 +213,11 @@ class EditLogs:
         if not disk:
             return place.directory / self.name / folder
         return self._own([_root(disk, place)], place)[0] / folder
+
+    def _elsewhere(self, place: Place) -> list[Path]:
+        """Return the folders on other disks and in other directories."""
+        roots = (*self.directories, *(_root(disk, place) for disk in sorted(self.disks)))
+        return self._own(roots, place)
 
     def _own(self, directories: Iterable[Path], place: Place) -> list[Path]:
         return own_folders(directories, place.directory, f"iostudy-{self.name}-")

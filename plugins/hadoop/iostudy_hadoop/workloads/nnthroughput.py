@@ -120,6 +120,7 @@ class HadoopNNThroughput(LoggingWorkload, HadoopWorkload):
     def prepare(self, place: Place) -> None:
         """Format a namespace that every operation gets a copy of."""
         self.clean(place)
+        self.logs.make_folders(place)
         namenode = self._namenode(place)
         with translate_core_errors("to make a folder for a name-node", place.directory):
             namenode.template.mkdir(parents=True)

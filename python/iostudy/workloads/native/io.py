@@ -10,9 +10,8 @@ from pathlib import Path
 
 from iostudy._native import IoStats, JobResult
 from iostudy.workloads import open_file_limit
-from iostudy.workloads.core_errors import io_error
 from iostudy.workloads.definition import Figure, WorkloadDefinition
-from iostudy.workloads.directories import NamedPlaces, own_folders, refuse_unfit
+from iostudy.workloads.directories import NamedPlaces, make_folder, own_folders, refuse_unfit
 from iostudy.workloads.file_removal import remove
 from iostudy.workloads.measurement import BYTES, Measurement
 from iostudy.workloads.native.io_options import IoOptions
@@ -170,13 +169,10 @@ class Io(Workload):
         return NamedPlaces(self.options.directories)
 
     def _make_folders(self, place: Place) -> None:
-        """Create empty directories. A directory of another program is never used as one."""
+        """Create empty directories."""
         self.clean(place)
         for folder in self.folders(place):
-            try:
-                folder.mkdir()
-            except OSError as error:
-                raise io_error("to make a folder for the files", error, folder) from error
+            make_folder(folder)
 
 
 def _spins(options: IoOptions) -> bool:

@@ -14,7 +14,7 @@ from pydantic import ValidationError
 from iostudy.errors import TargetError, WorkloadError, WorkloadStoppedError
 from iostudy.workloads.option_text import format_options
 from iostudy.workloads.workload import Place
-from iostudy_hadoop.native import nnthroughput
+from iostudy_hadoop.native import edit_logs, nnthroughput
 from tests.fixtures_loop import loop_disk
 
 MIB = 1 << 20
@@ -51,7 +51,7 @@ def test_incomplete_log_is_found_after_the_run(place):
 PEAKS = """\
 import sys
 from pathlib import Path
-from iostudy_hadoop.native import nnthroughput
+from iostudy_hadoop.native import edit_logs, nnthroughput
 from iostudy.workloads.workload import Place
 
 def peak_kib():
@@ -151,6 +151,26 @@ def test_logs_elsewhere_lie_in_folders_of_our_own_that_are_removed(place, tmp_pa
     assert len(list(elsewhere.iterdir())) == 2
     workload.clean(place)
     assert [path.name for path in elsewhere.iterdir()] == ["of somebody else"]
+
+
+def test_a_folder_that_somebody_else_made_for_a_log_is_not_used(place, tmp_path):
+    elsewhere, foreign = tmp_path / "elsewhere", tmp_path / "foreign"
+    elsewhere.mkdir()
+    (foreign / "kept").mkdir(parents=True)
+    workload = make(operations="create", logs=f"log, {elsewhere}")
+    own = workload.logs.folders(place)[1]
+    own.symlink_to(foreign)
+    carried_out(workload, place)
+    assert own.is_dir()
+    assert not own.is_symlink()
+    assert [path.name for path in foreign.iterdir()] == ["kept"]
+
+
+def test_another_program_s_folder_of_a_log_ends_the_trial(place, tmp_path, monkeypatch):
+    monkeypatch.setattr(edit_logs, "remove", lambda folder: folder.mkdir(parents=True))
+    workload = make(operations="create", logs=f"log, {tmp_path}")
+    with pytest.raises(WorkloadError, match="to make a folder"):
+        workload.reset(place)
 
 
 def test_logs_on_further_disks_are_created_there_and_removed(place, tmp_path):
