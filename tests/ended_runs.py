@@ -1,17 +1,15 @@
-"""Removal of what a killed run of the tests has left on the host, at the beginning of the next run.
+"""What a killed run of the tests has left on the host goes at the beginning of the next run.
 
-Each process of a run holds a lock in its folder of temporary files. The kernel releases it when the
-process ends, whatever ends it. So a folder of this user whose locks are free belongs to no run, and
-neither do the clusters, mounts and loop devices below it.
+That are settings in a journal, clusters, mounts and loop devices in the folders of `run_folders`.
 """
 
 from __future__ import annotations
 
-import fcntl
 import os
 import signal
 import subprocess
-from collections.abc import Iterator
+import tempfile
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
@@ -20,6 +18,8 @@ import pytest
 
 from iostudy.host.devices import disk_names, read_device
 from iostudy.host.mounts import read_mounts
+from iostudy.settings.transaction.recovery import restore_all
+from tests.run_folders import LOCK, PREFIX, find_locks, has_ended, lock
 from tests.shared_resources import hold
 
 if find_spec("iostudy_hadoop"):
@@ -27,7 +27,6 @@ if find_spec("iostudy_hadoop"):
 else:
     CLUSTER, UIDS = "IOSTUDY_CLUSTER", range(0)
 
-LOCK = "run.lock"
 _RUNS = "pytest-of-"
 """Beginning of the name of pytest's folder for a user."""
 
@@ -36,48 +35,40 @@ _RUNS = "pytest-of-"
 def _own_folder(
     pytestconfig: pytest.Config, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[None]:
-    """Hold the lock of this process; as root, remove what ended runs have left."""
+    """Hold the lock of this process; as root, restore and remove what ended runs have left.
+
+    A run that comes to its end takes its lock away: its tests have put back what they changed.
+    """
     folder = tmp_path_factory.getbasetemp()
-    with (folder / LOCK).open("w") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
+    with lock(folder):
         # Unit tests leave nothing, and start no programs.
         if os.geteuid() == 0 and pytestconfig.option.markexpr != "unit":
-            for runs in folder.parents:
-                if runs.name.startswith(_RUNS):
-                    with hold("ended-runs"):
-                        clean_up(runs)
+            runs = [path for path in folder.parents if path.name.startswith(_RUNS)]
+            others = Path(tempfile.gettempdir()).glob(f"{PREFIX}*")
+            with hold("ended-runs"):
+                clean_up([*(run for path in runs for run in path.iterdir()), *others])
         yield
+        (folder / LOCK).unlink()
 
 
-def clean_up(runs: Path) -> None:
-    """Remove what is left of the runs in this folder that have ended."""
-    for run in runs.iterdir():
-        if not run.is_symlink() and _has_ended(run):
-            for pid in _find_processes(run):
-                with suppress(ProcessLookupError):
-                    os.kill(pid, signal.SIGKILL)
-            for mount in reversed(read_mounts()):
-                if mount.point.is_relative_to(run):
-                    subprocess.run(["umount", mount.point], check=False)
-            for name in disk_names():
-                backing = read_device(name).backing_file
-                if backing is not None and backing.is_relative_to(run):
-                    subprocess.run(["losetup", "--detach", f"/dev/{name}"], check=False)
-
-
-def _has_ended(run: Path) -> bool:
-    """Whether processes have run tests there, and none of them is left."""
-    locks = [*run.glob(LOCK), *run.glob(f"*/{LOCK}")]
-    return bool(locks) and all(map(_is_free, locks))
-
-
-def _is_free(lock: Path) -> bool:
-    with lock.open() as file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            return False
-    return True
+def clean_up(runs: Iterable[Path]) -> None:
+    """Restore the settings of runs that have ended, and remove their mounts and devices."""
+    for run in filter(has_ended, runs):
+        for pid in _find_processes(run):
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+        for held in find_locks(run):
+            worker = held.parent
+            journals = [*worker.glob("state/*.journal"), *worker.glob("*/state/*.journal")]
+            if journals:  # The test that was running has written the last.
+                restore_all(max(journals, key=lambda path: path.stat().st_mtime).parent)
+        for mount in reversed(read_mounts()):
+            if mount.point.is_relative_to(run):
+                subprocess.run(["umount", mount.point], check=False)
+        for name in disk_names():
+            backing = read_device(name).backing_file
+            if backing is not None and backing.is_relative_to(run):
+                subprocess.run(["losetup", "--detach", f"/dev/{name}"], check=False)
 
 
 def _find_processes(run: Path) -> list[int]:

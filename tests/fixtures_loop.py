@@ -6,7 +6,6 @@ import errno
 import fcntl
 import os
 import subprocess
-import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -16,6 +15,7 @@ import pytest
 
 from iostudy.host.devices import parse_scheduler, read_device
 from iostudy.host.inventory import read_queue
+from tests.run_folders import locked_folder
 
 MIB = 1 << 20
 _LOOP_CTL_ADD, _LOOP_CTL_REMOVE = 0x4C80, 0x4C81
@@ -27,8 +27,8 @@ def loop_disk(size_bytes: int = 64 * MIB) -> Iterator[str]:
 
     The queue of a loop device outlives its file, so its scheduler is restored at the end.
     """
-    with tempfile.TemporaryDirectory() as folder:
-        image = Path(folder) / "disk"
+    with locked_folder() as folder:
+        image = folder / "disk"
         image.touch()
         os.truncate(image, size_bytes)
         command = ["losetup", "--find", "--show", "--direct-io=on", str(image)]

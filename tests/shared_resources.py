@@ -19,6 +19,7 @@ import pytest
 
 from iostudy.settings.transaction.locks import LOCK_DIR
 from iostudy.settings.transaction.state import STATE_DIR
+from tests.run_folders import PREFIX, lock
 
 RESOURCES = {
     "host": "sysctls, huge pages and configuration files of the host",
@@ -42,7 +43,8 @@ _LOCKS = Path("/run") if os.geteuid() == 0 else Path.home() / ".cache"
 """Only this user can create files there, so that no other can redirect or hold the locks."""
 
 # Locks and journals of the tests must not meet those of real studies, nor of other workers.
-_FOLDER = tempfile.TemporaryDirectory(prefix="iostudy-tests-")
+_FOLDER = tempfile.TemporaryDirectory(prefix=PREFIX)
+_LOCK_OF_FOLDER = lock(Path(_FOLDER.name))
 _LOCK_DIR = Path(_FOLDER.name) / "locks"
 os.environ[LOCK_DIR] = str(_LOCK_DIR)
 os.environ[STATE_DIR] = str(Path(_FOLDER.name) / "state")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import stat
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -20,7 +21,8 @@ pytestmark = [pytest.mark.root, pytest.mark.exclusive("host")]
 
 FOLDERS = ("vm", "fs", "net/core", "net/ipv4")
 UNDOCUMENTED = ["kernel.pid_max", "vm.max_map_count", "net.core.somaxconn", "kernel.domainname"]
-PAIR_KEYS = [key for pair in list(RATIO_OF.items())[:2] for key in pair]
+PAIRS = list(RATIO_OF.items())[:2]
+PAIR_KEYS = [key for pair in PAIRS for key in pair]
 
 
 def host_state() -> dict[str, str]:
@@ -49,6 +51,21 @@ def put(key: str, value: str) -> None:
 
 def get(key: str) -> str:
     return Path("/proc/sys", key_path(key)).read_text().strip()
+
+
+@contextmanager
+def kept_pairs() -> Iterator[None]:
+    """Put back what limits dirty memory, in the form that the host uses."""
+    before = {key: get(key) for key in PAIR_KEYS}
+    try:
+        yield
+    finally:
+        for amount, ratio in PAIRS:
+            if before[amount] != "0":
+                put(amount, before[amount])
+            else:
+                put(ratio, "99")  # the kernel ignores a ratio that it has already
+                put(ratio, before[ratio])
 
 
 def bound(key: str) -> Setting:
@@ -121,44 +138,32 @@ def test_one_form_upon_the_other(first: str, second: str) -> None:
 @pytest.mark.parametrize("found", ["vm.dirty_background_bytes", "vm.dirty_bytes"])
 def test_a_host_that_counts_in_bytes(found: str) -> None:
     ratio = RATIO_OF[found]
-    original = get(ratio)
-    put(found, "4294967296")
-    try:
+    with kept_pairs():
+        put(found, "4294967296")
         for key, value in ((found, "8589934592"), (ratio, "30")):
             with Transaction() as transaction:
                 transaction.apply(change(key, value))
                 assert get(key) == value
             assert (get(found), get(ratio)) == ("4294967296", "0")
-    finally:
-        put(ratio, original)
 
 
 def test_background_writing_at_once_comes_back() -> None:
-    original = get("vm.dirty_background_ratio")
-    put("vm.dirty_background_ratio", "0")
-    try:
+    with kept_pairs():
+        put("vm.dirty_background_ratio", "0")
         with Transaction() as transaction:
             transaction.apply(change("vm.dirty_background_bytes", "4294967296"))
         assert get("vm.dirty_background_ratio") == get("vm.dirty_background_bytes") == "0"
-    finally:
-        put("vm.dirty_background_ratio", original)
 
 
 def test_the_kernel_of_the_unit_tests_does_as_this_one() -> None:
     """All pairs of writes to a pair of keys, here and there."""
     values = {"bytes": ("0", "4294967296", "8589934592"), "ratio": ("20", "30")}
-    original = {key: get(key) for key in PAIR_KEYS}
-    model = Kernel({key_path(key): value for key, value in original.items()})
+    model = Kernel({key_path(key): get(key) for key in PAIR_KEYS})
     steps = [(key, value) for key in PAIR_KEYS for value in values[key.rpartition("_")[2]]]
-    try:
+    with kept_pairs():
         for key, value in [step for one in steps for two in steps for step in (one, two)]:
             assert attempt(put, key, value) == attempt(model.store, key_path(key), value)
             assert {key_path(each): get(each) for each in PAIR_KEYS} == model.values
-    finally:
-        for ratio in RATIO_OF.values():
-            if ratio in original:
-                put(ratio, "99")
-                put(ratio, original[ratio])
 
 
 def attempt(work, *arguments: str) -> bool:  # type: ignore[no-untyped-def]

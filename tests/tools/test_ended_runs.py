@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import fcntl
 import os
 import subprocess
+import sys
 import time
 from pathlib import Path
 
 import pytest
 
-from tests.ended_runs import CLUSTER, LOCK, clean_up
+from tests.ended_runs import CLUSTER, clean_up
+from tests.run_folders import LOCK, lock
 
 pytestmark = pytest.mark.root
 
@@ -31,16 +32,40 @@ def leave(run: Path) -> subprocess.Popen[bytes]:
 def test_what_a_killed_run_left_is_removed_and_that_of_another_stays(tmp_path: Path):
     ended, running = tmp_path / "pytest-1", tmp_path / "pytest-2"
     with leave(ended) as daemon, leave(running) as other:
-        with (running / "popen-gw0" / LOCK).open("w") as held:
-            fcntl.flock(held, fcntl.LOCK_EX)
-            clean_up(tmp_path)
+        with lock(running / "popen-gw0"):
+            clean_up(tmp_path.iterdir())
             assert daemon.wait() < 0
             assert other.poll() is None
             assert not (ended / "popen-gw0/mount").is_mount()
             assert (running / "popen-gw0/mount").is_mount()
-        clean_up(tmp_path)
+        clean_up(tmp_path.iterdir())
         assert other.wait() < 0
     end = time.monotonic() + 120  # the kernel detaches a loop device some time after its unmount
     while str(tmp_path) in subprocess.check_output(["losetup", "--all"], text=True):
         assert time.monotonic() < end, "a loop device stays attached"
         time.sleep(0.05)
+
+
+LEAVE_A_SETTING = """
+import os, signal, sys
+from iostudy.settings import kinds
+from iostudy.settings.transaction.transaction import Transaction
+wanted = dict.fromkeys(kinds.bind("block.read_ahead_kb", sys.argv[1]), "64")
+Transaction().apply(*kinds.prepare_changes(wanted))
+os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+def test_settings_that_a_killed_test_left_are_restored(tmp_path: Path, loop: str):
+    read_ahead = Path(f"/sys/block/{loop}/queue/read_ahead_kb")
+    worker = tmp_path / "pytest-1" / "popen-gw0"
+    worker.mkdir(parents=True)
+    held = lock(worker)
+    state = {**os.environ, "IOSTUDY_STATE_DIR": str(worker / "test_0/state")}
+    before = read_ahead.read_text()
+    subprocess.run([sys.executable, "-c", LEAVE_A_SETTING, loop], env=state, check=False)
+    clean_up(tmp_path.iterdir())
+    assert read_ahead.read_text() == "64\n" != before
+    held.close()
+    clean_up(tmp_path.iterdir())
+    assert read_ahead.read_text() == before
