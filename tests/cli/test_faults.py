@@ -99,6 +99,20 @@ def test_next_command_removes_further_disks_after_kill_9(program):
     assert program.residue() == []
 
 
+def test_files_in_directories_of_the_user_go_after_kill_9(program, tmp_path):
+    other = tmp_path / "other"
+    other.mkdir()
+    program.write(ENDLESS.replace("files: 2", f"files: 2, directories: [target, {other}]"))
+    process = program.start_study()
+    program.wait_for_trials(process, 1)
+    program.kill_without_watchdog(process)
+    assert any(other.iterdir())
+    done = program("restore")
+    assert done.returncode == 0, done.stderr
+    assert list(other.iterdir()) == []
+    assert program.residue() == []
+
+
 def test_complete_study_is_only_rendered_again(program):
     """No disk is made for it, and whoever asks for its verdicts gets them."""
     program.write(study().replace("3%", "0.01%").replace("1000%", "9999%"))

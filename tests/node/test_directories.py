@@ -140,3 +140,17 @@ def test_a_block_with_another_mount_at_its_end_does_not_count(
         assert session.trial(place("ext4")).departures == ()
         (fault,) = session.trial(place("memory")).departures
     assert "no longer on tmpfs of tmpfs" in fault
+
+
+def test_another_mount_below_a_directory_of_the_workload_is_a_fault(
+    node: LocalNode, directories: Mapping[str, Path]
+) -> None:
+    memory = directories["memory"]
+    with node.block(request(directories=[str(memory)]), seed=1) as session:
+        assert session.trial(place("ext4")).departures == ()
+        assert len(list(memory.glob("iostudy-work-*/*/job-*"))) == 1
+        with session.site.watch_faults() as find_faults:
+            assert find_faults() == ()
+            with mounted(memory, "-t", "tmpfs", "other"):
+                (fault,) = find_faults()
+    assert f"the mount of {memory}/iostudy-work-" in fault

@@ -131,9 +131,10 @@ class LocalBlock:
             self.seed,
             self.callbacks.tick,
             self._client,
-            {**site.disks, **self.conditions.target.compared},
+            {**site.disks, **self._compared},
             self.target,
             account=site.account,
+            folders=site.folders,
         )
 
     def __enter__(self) -> Self:
@@ -216,6 +217,11 @@ class LocalBlock:
                 workload.clean(self.place)
 
     @property
+    def _compared(self) -> Mapping[str, Path]:
+        """The directories that the study compares, by name."""
+        return {name: path.absolute() for name, path in self.conditions.target.compared.items()}
+
+    @property
     def _service(self) -> Service | None:
         """The service of the workload, if it needs one."""
         return self.site.service if catalog.get(self.request.name).service else None
@@ -233,6 +239,8 @@ class LocalBlock:
 
     def _prepare(self, workload: Workload, configuration: Configuration, watch: Stopwatch) -> None:
         """Prepare the data, unless an earlier trial of the block has prepared the same."""
+        named = [path for name, path in self._compared.items() if name in workload.disks()]
+        self.site.make_folders((*workload.directories(), *named))
         made = workload.preparation()
         stored = self._service.stored_levels(configuration) if made and self._service else {}
         key = (made, frozenset(stored.items()))
@@ -293,8 +301,8 @@ class LocalBlock:
     def _drop(self) -> list[str]:
         """Drop caches, then preload the program files that read the data."""
         data = self._service.data_dirs() if self._service else ()
-        place = self.place
-        directories = [place.directory, *self.site.disks.values(), *data]
+        place, site = self.place, self.site
+        directories = [place.directory, *site.disks.values(), *site.folders.values(), *data]
         notes = [caches.drop_caches(directories, place.account)]
         if self._client is not None:
             caches.preload_files(self._client.program_files())

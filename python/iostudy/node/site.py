@@ -5,10 +5,9 @@ The data of a service that the study starts are on this file system and are remo
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager, ExitStack, nullcontext
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import Self
 
@@ -57,6 +56,8 @@ class Site:
         self._directories = conditions.target.compared
         self.account = account
         self._mounts = {path: ExpectedMount.find(path) for path in self._directories.values()}
+        self.folders: dict[Path, Path]
+        self._folder_mounts: dict[Path, ExpectedMount]
         self._filesystem: NewFilesystem | None = None
         self.volume: Volume | None = None
         self.service: Service | None = None
@@ -109,6 +110,15 @@ class Site:
         """Apply a change until the end of the whole plot."""
         self._resources.enter_context(self._transaction.apply_temporarily(change))
 
+    def make_folders(self, directories: Iterable[Path]) -> None:
+        """Make a folder in each directory outside of the target, for the whole plot."""
+        for directory in directories:
+            if directory not in self.folders:
+                folder = WorkFolder.prepare(directory, account=self.account)
+                self.apply_to_plot(folder)
+                self.folders[directory] = folder.path
+                self._folder_mounts[folder.path] = ExpectedMount.find(directory)
+
     def read_back(self) -> Mapping[str, str]:
         """Read back the file system of a configuration; nothing before `reformat`.
 
@@ -118,14 +128,20 @@ class Site:
             return {}
         return {**(self.volume.read_back() if self.volume else {}), **self._filesystem.read_back()}
 
-    def watch_faults(self) -> AbstractContextManager[FindFaults]:
+    @contextmanager
+    def watch_faults(self) -> Iterator[FindFaults]:
         """Watch the storage; the result says why what ran since then does not count.
 
         Reasons are resyncs and faults of the volume, or another mount.
         """
+        expected = dict(self._folder_mounts)
         if self._expected_mount is not None:
-            return nullcontext(partial(self._expected_mount.find_faults, self.directory))
-        return watch_nothing() if self.volume is None else self.volume.watch()
+            expected[self.directory] = self._expected_mount
+        with watch_nothing() if self.volume is None else self.volume.watch() as find_faults:
+            yield lambda: (
+                *find_faults(),
+                *(fault for path, mount in expected.items() for fault in mount.find_faults(path)),
+            )
 
     def close(self) -> None:
         """Remove the folder and its file system."""
@@ -133,6 +149,7 @@ class Site:
 
     def _begin(self, settings: Mapping[str, str], parent: Path) -> None:
         self.service = None
+        self.folders, self._folder_mounts = {}, {}
         self._mount = self._mounts.get(parent)
         # An owner of the directory could lead it elsewhere.
         self._expected_mount = self._mount

@@ -166,7 +166,10 @@ def _lacks_disks(
     if not lacking:
         return ""
     example = f"target: {{loopback: {{size: 1GiB, beside: {{{lacking[0]}: ext4}}}}}}"
-    return f"there is no further disk {', '.join(lacking)}; write {example}"
+    return (
+        f"there is no further disk {', '.join(lacking)}; write {example}, or compare a directory "
+        "of that name"
+    )
 
 
 def list_directories(

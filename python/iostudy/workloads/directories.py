@@ -35,10 +35,11 @@ def require_distinct(paths: tuple[Path, ...]) -> tuple[Path, ...]:
     return paths
 
 
-def own_folders(directories: Iterable[Path], place: Path, prefix: str) -> list[Path]:
+def own_folders(directories: Iterable[Path], place: Place, prefix: str) -> list[Path]:
     """A folder in each of them, of a name that a workload in no other ``place`` gives."""
-    digest = hashlib.blake2b(os.fsencode(place), digest_size=_NAME_BYTES)
-    return [directory / f"{prefix}{digest.hexdigest()}" for directory in directories]
+    digest = hashlib.blake2b(os.fsencode(place.directory), digest_size=_NAME_BYTES)
+    name = f"{prefix}{digest.hexdigest()}"
+    return [place.folder_in(directory) / name for directory in directories]
 
 
 def make_folder(folder: Path) -> None:

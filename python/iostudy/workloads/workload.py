@@ -99,6 +99,7 @@ class Place:
     service that the workload needs. ``disks`` maps the names of further disks and of directories
     that the study compares to their roots. ``target`` has the user's paths. ``machine`` runs jobs.
     ``account`` is the user to whom the directory belongs if root works there as that user.
+    ``folders`` maps the user's directories outside of the target to the study's folders in them.
     """
 
     directory: Path
@@ -109,6 +110,11 @@ class Place:
     target: TargetPaths = NO_TARGET
     machine: Machine = field(default_factory=ThisMachine)
     account: Account | None = None
+    folders: Mapping[Path, Path] = field(default_factory=dict)
+
+    def folder_in(self, directory: Path) -> Path:
+        """Return the folder for files on the disk or mount of ``directory``."""
+        return self.folders.get(directory, directory)
 
     def run(self, job: NativeJob[Outcome]) -> Outcome:
         """Run a job with the caller's tick."""

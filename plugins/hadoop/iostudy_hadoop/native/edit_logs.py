@@ -220,7 +220,7 @@ class EditLogs:
         return self._own(roots, place)
 
     def _own(self, directories: Iterable[Path], place: Place) -> list[Path]:
-        return own_folders(directories, place.directory, f"iostudy-{self.name}-")
+        return own_folders(directories, place, f"iostudy-{self.name}-")
 
 
 class LoggingWorkload(Workload):
@@ -251,4 +251,4 @@ def _root(disk: str, place: Place) -> Path:
     """Return the root of the place with that name, the study's folder for ""."""
     if not disk:
         return place.directory
-    return find_disk(disk, place).absolute()
+    return find_disk(disk, place)

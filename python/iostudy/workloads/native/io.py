@@ -151,7 +151,7 @@ class Io(Workload):
 
     def folders(self, place: Place) -> list[Path]:
         """A folder of our own in every directory, of a name that no other place has."""
-        return own_folders(self.places(place), place.directory, _FOLDER)
+        return own_folders(self.places(place), place, _FOLDER)
 
     def threads(self, place: Place) -> tuple[tuple[str, ...], ...]:
         """Return the files of every job, distributed over the folders in turn."""

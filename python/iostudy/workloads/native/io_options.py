@@ -62,9 +62,8 @@ class IoOptions(Options):
     directories: PlaceNames = Field(
         (),
         description="places over which the files of all jobs are dealt out in turn: target, names "
-        "of further disks of the study, and absolute paths of directories; each gets a folder "
-        "iostudy-io-..., which is removed at the end; in a directory of yours it remains after "
-        "kill -9; by default all files are in the target",
+        "of further disks of the study, and absolute paths of directories; there the study makes "
+        "a folder and removes it at the end; by default all files are in the target",
     )
     engine: Method = Field(
         "psync",
