@@ -69,7 +69,7 @@ def find_places(settings: dict[str, dict[str, list[str]]]) -> Iterator[Place]:
             if parameter in words["parameters"]:
                 yield parameter, f"{name}:{line}: a parameter is a noun"
         for line, variable in source.variables:
-            if variable in words["variables"] and not name.startswith(tuple(allowed["folders"])):
+            if variable in words["variables"]:
                 yield variable, f"{name}:{line}: a variable is a noun"
         texts = [entry for entry in source.texts if entry[1] not in allowed["texts"]]
         for banned, lines in ((text_words, texts), (prose_words, source.prose)):

@@ -10,7 +10,6 @@ SETTINGS = {
         "prose": ["asked"],
     },
     "allowed": {
-        "folders": ["python/old"],
         "texts": ["Put back!"],
         "keys": ["put back"],
     },
@@ -40,13 +39,6 @@ def test_variables_of_python(tmp_path, monkeypatch):
     )
     uses = [("own", f"python/a.py:{line}: a variable is a noun") for line in (3, 4, 5, 5)]
     assert found(tmp_path, monkeypatch, "a.py", source) == uses
-
-
-def test_variables_of_allowed_folders(tmp_path, monkeypatch):
-    (tmp_path / "python/old").mkdir(parents=True)
-    (tmp_path / "python/old/a.py").write_text("own = 1\n")
-    monkeypatch.setattr(words, "ROOT", tmp_path)
-    assert not list(words.find_places(SETTINGS))
 
 
 def test_docstrings_and_comments_of_python(tmp_path, monkeypatch):

@@ -102,22 +102,23 @@ def _reasons(report: Report, compared: list[Result]) -> Iterator[str]:
     if not any(result.is_open for result in compared):
         return
     waiting, causes = list_open_workloads(report.workloads), []
-    for own in report.noise_causes:
-        for cause in own.causes[:1]:
-            if cause.share >= _EXPLAINS and own.workload in waiting:
+    for noises in report.noise_causes:
+        workload = noises.workload
+        for cause in noises.causes[:1]:
+            if cause.share >= _EXPLAINS and workload in waiting:
                 by = f" ({cause.process})" if cause.process else ""
                 share = format_percent(round(cause.share, 2))
-                causes.append(f"{share} of the noise of {own.workload} goes with {cause.cause}{by}")
+                causes.append(f"{share} of the noise of {workload} goes with {cause.cause}{by}")
     disturbed = describe_disturbances(report.workloads, report.covariates)
-    yield from causes or (each for each in disturbed if each not in report.headline)
+    yield from causes or (text for text in disturbed if text not in report.headline)
     noisy = [(w.noise, w) for w in report.workloads if w.noise is not None and w.label in waiting]
     if noisy:
-        noise, workload = max(noisy, key=lambda each: each[0].blocks)
+        noise, noisiest = max(noisy, key=lambda pair: pair[0].blocks)
         sd, margin = (format_percent(round(share, 3)) for share in (noise.sd, noise.margin))
         needed = format_blocks_needed(noise.blocks, more="more than ")
         yield (
-            f"pairs of runs of {workload.label} vary by {sd}: {needed} blocks tell {margin} apart, "
-            f"{max(result.blocks for result in workload.results)} ran"
+            f"pairs of runs of {noisiest.label} vary by {sd}: {needed} blocks tell {margin} apart, "
+            f"{max(result.blocks for result in noisiest.results)} ran"
         )
     if report.state is State.STOPPED:
         yield "the study stopped before its last block"
@@ -250,7 +251,7 @@ class _Shape:
         label = max(_LEAST_LABEL, min(wanted, room))
         left = room - label - len(_GAP)
         plot = min(left - (left + 1) % 2, _LARGEST_PLOT) if left >= _LEAST_PLOT else 0
-        ends = [own for r in results if r.interval for own in (r.interval.low, r.interval.high)]
+        ends = [end for r in results if r.interval for end in (r.interval.low, r.interval.high)]
         needed = max(map(abs, ends), default=0.0) / answer.margin
         shown = next((scale for scale in _SCALES if scale >= needed), _SCALES[-1])
         return cls(label, value, change, verdict, plot, answer.margin, shown)

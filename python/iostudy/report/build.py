@@ -80,9 +80,9 @@ def build_report(recorded: RecordedStudy) -> Report:
     runs = trials.build_trials(study, rows, diagnoses)
     has_ended = all(
         result.has_ended(study.decide.max_blocks)
-        for each in verdicts.list_verdicts(workloads)
+        for table in verdicts.list_verdicts(workloads)
         # A single configuration has nothing to decide and runs all its blocks.
-        for result in each.results[1:] or each.results
+        for result in table.results[1:] or table.results
     )
     report = report_type()(
         name=study.name,
@@ -236,7 +236,7 @@ def _answer(
         report.workloads, sentences.build_context(recorded.study)
     )
     yield from sentences.build_sentences(
-        {each.label: each.explanation for each in report.workloads if each.explanation}
+        {w.label: w.explanation for w in report.workloads if w.explanation}
     )
     for curve in report.curves:
         yield from scaling.describe_crossings(curve, report.factor)

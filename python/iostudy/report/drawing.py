@@ -112,7 +112,7 @@ def make_chart(
     whole = sized.properties(background="transparent").configure(**_CONFIG)
     spec: Spec = whole.to_dict(validate=False)
     if rows:
-        spec.setdefault("datasets", {}).update({name: list(own) for name, own in rows.items()})
+        spec.setdefault("datasets", {}).update({name: list(data) for name, data in rows.items()})
     return spec
 
 
@@ -146,7 +146,7 @@ def encode_labels(
 ) -> tuple[alt.Color, alt.Shape]:
     """A colour and a shape for each of the configurations."""
     shown = make_legend(labels) if legend else None
-    colours, shapes = (cycle_items(each, len(labels)) for each in (colours, shapes))
+    colours, shapes = (cycle_items(items, len(labels)) for items in (colours, shapes))
     return (
         alt.Color("configuration:N", legend=shown).scale(domain=labels, range=colours),
         alt.Shape("configuration:N", legend=shown).scale(domain=labels, range=shapes),

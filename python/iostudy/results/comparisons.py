@@ -156,7 +156,7 @@ def collect_runs(
     study: Study, rows: Iterable[MeasuredRow]
 ) -> dict[tuple[str, str], dict[int, Run]]:
     """Collect the runs of counted trials, or of windows, by (workload, configuration) and block."""
-    names = {own.label: [figure.name for figure in own.figures] for own in study.workloads}
+    names = {w.label: [figure.name for figure in w.figures] for w in study.workloads}
     runs: dict[tuple[str, str], dict[int, Run]] = {}
     for row in rows:
         if row.counts:

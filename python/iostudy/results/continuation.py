@@ -71,7 +71,7 @@ def _block_seconds(
         return statistics.median(steps) if steps else None
     labels = {study.baseline.label, *(result.configuration for result in undecided)}
     time = estimate_block_time(workload, trials)
-    configurations = [each for each in study.configurations() if each.label in labels]
+    configurations = [choice for choice in study.configurations() if choice.label in labels]
     return None if time is None else time.block_seconds(configurations)
 
 

@@ -71,7 +71,7 @@ def window_covariate_values(
                     if math.isfinite(share):
                         key = (request.label, covariate, (row.block, row.configuration))
                         shares_by_key.setdefault(key, []).append(share)
-    return _in_order(study, ((*key, fmean(own)) for key, own in shares_by_key.items()))
+    return _in_order(study, ((*key, fmean(values)) for key, values in shares_by_key.items()))
 
 
 def _in_order(

@@ -63,14 +63,15 @@ def match_studies(
         refuse_without_configurations(side, "two studies that compare configurations")
     theirs = {workload.label: workload for workload in second.study.workloads}
     reasons, workloads = {}, []
-    for own in first.study.workloads:
-        if own.label not in theirs:
-            reasons[own.label] = f"only the first study has the workload {own.label}"
-        elif reason := _difference(own, theirs[own.label]):
-            reasons[own.label] = f"{own.label} is not the same workload: {reason}"
+    for workload in first.study.workloads:
+        if workload.label not in theirs:
+            reasons[workload.label] = f"only the first study has the workload {workload.label}"
+        elif reason := _difference(workload, theirs[workload.label]):
+            reasons[workload.label] = f"{workload.label} is not the same workload: {reason}"
         else:
-            shared = tuple(figure for figure in own.figures if figure in theirs[own.label].figures)
-            workloads.append(replace(own, figures=shared))
+            common = theirs[workload.label].figures
+            shared = tuple(figure for figure in workload.figures if figure in common)
+            workloads.append(replace(workload, figures=shared))
     ours = {workload.label for workload in first.study.workloads}
     missing = (label for label in theirs if label not in ours)
     reasons |= {label: f"only the second study has the workload {label}" for label in missing}
@@ -84,10 +85,10 @@ def match_studies(
     reduced = {**first.study.reduced, **second.study.reduced}
     unequal = first.study.reduced.keys() ^ second.study.reduced.keys()
     labels = [
-        tuple(own.label for own in side.study.configurations() if own.label not in unequal)
+        tuple(c.label for c in side.study.configurations() if c.label not in unequal)
         for side in sides
     ]
-    pairs = [_requested_pair(each, labels, sides) for each in requested]
+    pairs = [_requested_pair(label, labels, sides) for label in requested]
     alone = []
     if not requested:
         same = ((label, label) for label in labels[0] if label in labels[1])
@@ -120,7 +121,7 @@ def _requested_pair(
     for pair in ((text, text), *splits):
         if pair[0] in labels[0] and pair[1] in labels[1]:
             return pair
-    known = (f"{side.place} has {', '.join(own)}" for side, own in zip(sides, labels, strict=True))
+    known = (f"{side.place} has {', '.join(of)}" for side, of in zip(sides, labels, strict=True))
     raise UsageError(
         "a configuration of both studies, or LABEL=LABEL where the labels differ",
         found=text,
@@ -186,7 +187,7 @@ def find_differences(first: Circumstances, second: Circumstances) -> tuple[Diffe
         ranks = (n for n, p in enumerate(_FIRST_TO_LAST) if difference.way[: len(p)] == p)
         return next(ranks, len(_FIRST_TO_LAST))
 
-    sides = [dict(_leaves((), _comparable(each))) for each in (first, second)]
+    sides = [dict(_leaves((), _comparable(side))) for side in (first, second)]
     ways = dict.fromkeys(way for side in sides for way in side)
     pairs = (Difference(way, *(side.get(way) for side in sides)) for way in ways)
     return tuple(sorted((pair for pair in pairs if pair.first != pair.second), key=weigh))
@@ -209,7 +210,7 @@ def _comparable(circumstances: Circumstances) -> dict[str, JsonValue]:
     names = [str(name) for name in below] if isinstance(below, list | tuple) else []
     if "block_devices" in host:
         lasting: list[JsonValue] = [
-            {name: own for name, own in _mapping(known[name]).items() if name not in _DISK_NUMBERS}
+            {key: value for key, value in _mapping(known[name]).items() if key not in _DISK_NUMBERS}
             for name in names
             if name in known
         ]

@@ -156,9 +156,10 @@ def decompose_noise(
         return None
     values = collect_figures(study, rows)
     blocks = common_blocks(values, {workload.label})
-    table = _TrialTable(blocks, [each.label for each in study.configurations()], counted)
+    labels = [configuration.label for configuration in study.configurations()]
+    table = _TrialTable(blocks, labels, counted)
     figures = workload_log_figures(study, workload, values, blocks)
-    known = [(each, column) for each, column in _columns(counted) if table.is_useful(column)]
+    known = [pair for pair in _columns(counted) if table.is_useful(pair[1])]
     matrices = [table.matrix(indicator.sign * column) for indicator, column in known]
     positions = table.matrix(np.array([row.started_at for row in counted]))
     shares = measure_variance_shares(figures, matrices, positions)
@@ -173,7 +174,8 @@ def decompose_noise(
 def _columns(rows: Sequence[TrialRow]) -> list[tuple[Indicator, Array]]:
     """Return every indicator with its value of each trial, NaN if unknown."""
     frequency = _THROTTLING if _is_throttled(rows) else _FREQUENCY
-    columns = [(each, _column(each.value, rows)) for each in (*INDICATORS, frequency)]
+    indicators = (*INDICATORS, frequency)
+    columns = [(indicator, _column(indicator.value, rows)) for indicator in indicators]
     return [(_TOKEN_BUCKET, find_floor_shares(rows)), *columns]
 
 
@@ -272,7 +274,7 @@ def find_floor_shares(rows: Sequence[TrialRow]) -> Array:
     common = _common_floor(floors[on_the_way >= _CLEAR])
     shares = np.zeros(len(rows))
     if common is not None:
-        means = np.array([own.get("rkB/s", 0.0) + own.get("wkB/s", 0.0) for own in devices])
+        means = np.array([disk.get("rkB/s", 0.0) + disk.get("wkB/s", 0.0) for disk in devices])
         rates = np.where(np.isnan(floors), means, floors)
         is_on_floor = (rates >= (1 - _NEAR) * common) & (rates <= _ABOVE * common)
         shares = np.where(is_on_floor, np.where(np.isnan(floors), 100.0, on_the_way), 0.0)

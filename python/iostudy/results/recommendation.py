@@ -87,4 +87,5 @@ def select_confirmations(
     recommended = recommend(study, compared)
     if recommended is None:
         return {}
-    return {own.workload: (recommended,) for own in compared if own.configuration == recommended}
+    of_choice = (result for result in compared if result.configuration == recommended)
+    return {result.workload: (recommended,) for result in of_choice}

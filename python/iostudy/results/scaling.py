@@ -50,7 +50,8 @@ def analyze_scaling(
     for requests in groups.values():
         blocks = common_blocks(values, {request.label for request in requests})
         # Levels x rounds x configurations.
-        figures = np.stack([workload_log_figures(study, own, values, blocks) for own in requests])
+        logs = (workload_log_figures(study, request, values, blocks) for request in requests)
+        figures = np.stack(list(logs))
         curves = estimate_curves(figures, decision_rule(study), count=len(groups))
         loads = [request.load.level for request in requests if request.load is not None]
         crossings = find_crossings(loads, [orders[request] for request in requests if orders])

@@ -41,7 +41,7 @@ class TrialContexts:
         self._circumstances = circumstances
         self._operating_points = collect_operating_points(_select_summaries(rows))
         self._requests = {request.label: request for request in study.workloads}
-        self._configurations = {each.label: each for each in study.configurations()}
+        self._configurations = {choice.label: choice for choice in study.configurations()}
         self._cached_context = cache(self._build_shared)
 
     def build(self, row: TrialRow) -> DiagnosisContext:
@@ -146,7 +146,7 @@ def _inventory(circumstances: Mapping[str, Any]) -> list[InventoryDevice]:
             claims_rotational=bool(values.get("rotational")),
             file_backed=bool(values.get("backing_file")),
         )
-        for name, values in ((name, _mapping(own)) for name, own in recorded.items())
+        for name, values in ((name, _mapping(device)) for name, device in recorded.items())
     ]
 
 

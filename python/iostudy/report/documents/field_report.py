@@ -61,13 +61,12 @@ class RepeatedItem:
             yield from self._figures(report)
         elif item.configurations:
             for table in list_verdicts(report.workloads):
-                selected = [
-                    own for own in table.results if own.configuration in item.configurations
-                ]
+                labels = item.configurations
+                selected = [result for result in table.results if result.configuration in labels]
                 if selected and item.workload in ("", table.workload):
                     changes = "; ".join(
-                        f"{own.configuration} {format_change(own)}, {format_verdict(own)}"
-                        for own in selected
+                        f"{result.configuration} {format_change(result)}, {format_verdict(result)}"
+                        for result in selected
                     )
                     against = f"against {table.results[0].configuration}"
                     yield f"{table.figure.name} of {table.workload} {against}: {changes}."
@@ -98,14 +97,14 @@ def _summarize(report: Report) -> Iterator[str]:
     """Yield the headline, and the changes of the first workload if it has no interval."""
     yield report.headline
     for table in list_verdicts(report.workloads)[: 0 if "[" in report.headline else 1]:
-        changes = (f"{own.configuration} {format_change(own)}" for own in table.results[1:4])
+        changes = (f"{r.configuration} {format_change(r)}" for r in table.results[1:4])
         yield f"{table.figure.name} of {table.workload}: {'; '.join(changes)}."
 
 
 def build_field_report(name: str, items: Sequence[RepeatedItem]) -> Document:
     """Build the document: items, published figures with own ones, and all own verdicts."""
     published = build_publication(name)
-    reports = {own.report.name: own.report for own in items if own.report is not None}
+    reports = {item.report.name: item.report for item in items if item.report is not None}
     verdicts = [
         build_verdict_table(table, report.noun)
         for report in reports.values()
@@ -117,7 +116,7 @@ def build_field_report(name: str, items: Sequence[RepeatedItem]) -> Document:
             f"{published.kind}, {published.source}.",
             PUBLISHED_NOTE.format(name=name),
             "Own sizes are smaller than those published, except in the size full: compare changes.",
-            *(f"{own.command}: {own.note}" for own in items if own.report and own.note),
+            *(f"{item.command}: {item.note}" for item in items if item.report and item.note),
         ),
         sections=(
             Section("items", "Items", notes=tuple(_describe_items(items))),

@@ -137,10 +137,10 @@ def build_power(
     decide = study.decide
     results = exclude_guards(compare_configurations(same.study, same.rows))
     costs = {}
-    for each in results:
-        cost = estimate_block_time(each.workload, same.rows)
+    for result in results:
+        cost = estimate_block_time(result.workload, same.rows)
         assert cost is not None, "the A/A is complete"
-        costs[each.workload] = cost.trial_seconds, cost.block_seconds(study.configurations())
+        costs[result.workload] = cost.trial_seconds, cost.block_seconds(study.configurations())
     round_seconds = math.fsum(block for _, block in costs.values())
     budget = None
     if budget_seconds is not None:
@@ -154,7 +154,7 @@ def build_power(
         blocks=same.study.decide.max_blocks,
         configurations=len(study.configurations()),
         comparisons=study.comparisons,
-        workloads=tuple(_workload(basis, each, *costs[each.workload], budget) for each in results),
+        workloads=tuple(_workload(basis, r, *costs[r.workload], budget) for r in results),
         fewest_seconds=decide.min_blocks * round_seconds,
         most_seconds=decide.max_blocks * round_seconds,
         budget=budget,
@@ -242,9 +242,9 @@ def _explain_budget(report: PowerReport, budget: BudgetReport) -> str:
             f"minimum of {report.min_blocks}: remove configurations or workloads, or shorten "
             "the runs."
         )
-    effects = ((workload.label, workload.budget_reachable) for workload in report.workloads)
-    reach = join_words(
-        [f"{UNKNOWN if own is None else format_percent(own)} on {label}" for label, own in effects]
-    )
+    effects = [workload.budget_reachable for workload in report.workloads]
+    texts = [UNKNOWN if effect is None else format_percent(effect) for effect in effects]
+    labels = [workload.label for workload in report.workloads]
+    reach = join_words([f"{text} on {label}" for text, label in zip(texts, labels, strict=True)])
     setting = f"blocks: [{report.min_blocks}, {budget.blocks}]"
     return f"{time} is enough for {blocks} of each workload ({setting}), which can detect {reach}."

@@ -36,7 +36,8 @@ def write_charts(report: Report, folder: Path) -> tuple[Path, ...]:
 
 def name_charts(report: Report) -> Iterator[tuple[str, Chart]]:
     """Every chart with a name of its own, of lower-case letters, digits and hyphens."""
-    every = [(own.name, c) for own in registry.build_summary_sections(report) for c in own.charts]
+    summary = registry.build_summary_sections(report)
+    every = [(section.name, chart) for section in summary for chart in section.charts]
     for workload in report.workloads:
         interval = build_interval_chart(workload, report)
         run_order = build_run_order_chart(workload, report)
@@ -77,9 +78,9 @@ def make_print_spec(spec: Spec) -> Spec:
 def _fixed(value: Any) -> Any:
     match value:
         case dict():
-            return {name: _fixed(own) for name, own in value.items()}
+            return {name: _fixed(item) for name, item in value.items()}
         case list():
-            return [_fixed(own) for own in value]
+            return [_fixed(item) for item in value]
         case str():
             return _INK if value == INK else value.replace(CONTAINER_WIDTH, str(WIDTH_PIXELS))
         case _:

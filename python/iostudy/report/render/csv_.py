@@ -29,7 +29,7 @@ def _list_rows(report: Report) -> Iterator[tuple[str, ...]]:
     verdicts = list_verdicts(report.workloads)
     for trial in report.trials:
         time = datetime.fromtimestamp(trial.started_at, UTC).isoformat(timespec="milliseconds")
-        for figure in (own.figure for own in verdicts if own.workload == trial.workload):
+        for figure in (table.figure for table in verdicts if table.workload == trial.workload):
             value = trial.figures.get(figure.name)
             yield (
                 time,

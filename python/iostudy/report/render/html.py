@@ -85,7 +85,12 @@ def remove_legends(spec: Spec) -> Spec:
         return {**channel, "legend": None} if has_legend else channel
 
     layers = [
-        {**layer, "encoding": {name: remove(name, own) for name, own in layer["encoding"].items()}}
+        {
+            **layer,
+            "encoding": {
+                name: remove(name, channel) for name, channel in layer["encoding"].items()
+            },
+        }
         for layer in spec["layer"]
     ]
     return {**spec, "layer": layers}
@@ -120,8 +125,8 @@ def pack_charts(specs: Mapping[str, Spec]) -> dict[str, Any]:
         names = dict.fromkeys(name for row in rows for name in row)
         columns = {name: tuple(row.get(name) for row in rows) for name in names}
         return {
-            name: places.setdefault((frozenset(map(type, own)), own), len(places))
-            for name, own in columns.items()
+            name: places.setdefault((frozenset(map(type, column)), column), len(places))
+            for name, column in columns.items()
         }
 
     def code(column: Column) -> JsonValue:
@@ -132,7 +137,7 @@ def pack_charts(specs: Mapping[str, Spec]) -> dict[str, Any]:
         return {"of": list(distinct), "at": [distinct[value] for value in column]}
 
     packed = {
-        name: {**spec, "datasets": {table: pack(own) for table, own in spec["datasets"].items()}}
+        name: {**spec, "datasets": {table: pack(rows) for table, rows in spec["datasets"].items()}}
         if "datasets" in spec
         else spec
         for name, spec in specs.items()
@@ -191,12 +196,21 @@ class WorkloadPart:
 
 def render(report: Report) -> str:
     """The whole page."""
-    summary = [_placed(own, own.name, own.title) for own in registry.build_summary_sections(report)]
+    summary = [
+        _placed(section, section.name, section.title)
+        for section in registry.build_summary_sections(report)
+    ]
     workloads = [_workload(workload, report, n) for n, workload in enumerate(report.workloads, 1)]
-    closing = [_placed(own, own.name, own.title) for own in registry.build_closing_sections(report)]
+    closing = [
+        _placed(section, section.name, section.title)
+        for section in registry.build_closing_sections(report)
+    ]
     return _render(
         "report.html",
-        [*(c for own in summary for c in own.charts), *(c for w in workloads for c in w.charts)],
+        [
+            *(c for section in summary for c in section.charts),
+            *(c for w in workloads for c in w.charts),
+        ],
         report=report,
         forest=build_forest_plot(report),
         summary_sections=summary,
@@ -232,7 +246,7 @@ def _render(template: str, charts: Iterable[PlacedChart], **values: object) -> s
 
 
 def _placed(section: Section, name: str, about: str) -> PlacedSection:
-    charts = (PlacedChart(f"{name}-{n}", own) for n, own in enumerate(section.charts, 1))
+    charts = (PlacedChart(f"{name}-{n}", chart) for n, chart in enumerate(section.charts, 1))
     return PlacedSection(name, about, section, tuple(charts))
 
 
@@ -242,8 +256,8 @@ def _workload(workload: WorkloadReport, report: Report, number: int) -> Workload
         workload=workload,
         run_order=PlacedChart(f"run-order-{number}", run_order) if run_order else None,
         sections=tuple(
-            _placed(own, f"{own.name}-{number}", f"{own.title} on {workload.label}")
-            for own in registry.build_workload_sections(workload, report)
+            _placed(section, f"{section.name}-{number}", f"{section.title} on {workload.label}")
+            for section in registry.build_workload_sections(workload, report)
         ),
     )
 
@@ -291,7 +305,9 @@ _FILTERS = {
     "fact_name": format_fact_name,
     "fact_text": format_fact,
     "levels": _levels,
-    "mark_legend": lambda plot: explain_marks(r.result for own in plot.groups for r in own.rows),
+    "mark_legend": lambda plot: explain_marks(
+        r.result for group in plot.groups for r in group.rows
+    ),
     "moment": format_time,
     "percent": units.format_percent,
     "named": name_configuration,
@@ -308,9 +324,9 @@ _FILTERS = {
 def _readable(value: Any) -> Any:
     """Return a specification or text with readable texts; markup was made from such text."""
     if isinstance(value, dict):
-        return {name: _readable(own) for name, own in value.items()}
+        return {name: _readable(item) for name, item in value.items()}
     if isinstance(value, list):
-        return [_readable(own) for own in value]
+        return [_readable(item) for item in value]
     is_text = isinstance(value, str) and not isinstance(value, Markup)
     return visible(value, keep=_LAYOUT) if is_text else value
 

@@ -106,8 +106,8 @@ def _section(section: Section, heading: str) -> str:
         *map(_text, section.notes),
         *map(_table_of, tables),
         *(
-            _shut(own.title or section.title, _table_of(replace(own, title="")))
-            for own in section.folded
+            _shut(table.title or section.title, _table_of(replace(table, title="")))
+            for table in section.folded
         ),
     )
     return "\n\n".join(parts)
@@ -122,10 +122,16 @@ def _workload(workload: WorkloadReport, report: Report) -> str:
     )
     parts = (
         f"## {_text(workload.label)}",
-        *(_table_of(build_verdict_table(own, report.noun)) for own in list_verdicts([workload])),
+        *(
+            _table_of(build_verdict_table(verdicts, report.noun))
+            for verdicts in list_verdicts([workload])
+        ),
         _text(format_first_blocks_legend(workload, report.workloads)),
         "\n".join(remarks),
-        *(_section(own, "###") for own in registry.build_workload_sections(workload, report)),
+        *(
+            _section(section, "###")
+            for section in registry.build_workload_sections(workload, report)
+        ),
     )
     return "\n\n".join(part for part in parts if part)
 

@@ -39,8 +39,8 @@ class _Screen:
 def render(report: Report) -> RenderableType:
     """Render the whole report: answer, verdicts, next steps, and all sections with their tables."""
     verdicts = list_verdicts(report.workloads)
-    tables = (build_verdict_table(each, report.noun) for each in verdicts)
-    legend = format_blocks_legend(result for each in verdicts for result in each.results)
+    tables = (build_verdict_table(table, report.noun) for table in verdicts)
+    legend = format_blocks_legend(result for table in verdicts for result in table.results)
     dim = [*([legend] if legend else []), *(f"note: {note}" for note in report.notes)]
     workloads = (
         _section(section, f"{workload.label}: ")

@@ -91,23 +91,23 @@ def build_block_latency(study: Study, rows: Sequence[TrialRow]) -> tuple[BlockLa
 
 
 def _pool_requests(
-    trials: Sequence[Mapping[str, Mapping[Operation, Requests]]],
+    traced: Sequence[Mapping[str, Mapping[Operation, Requests]]],
 ) -> Iterator[PooledRequests]:
     """Yield the requests of all trials by device and operation: histograms add, means by counts."""
-    for device in dict.fromkeys(name for trial in trials for name in trial):
-        of_device = [trial[device] for trial in trials if device in trial]
+    for device in dict.fromkeys(name for trial in traced for name in trial):
+        of_device = [trial[device] for trial in traced if device in trial]
         for operation in dict.fromkeys(name for trial in of_device for name in trial):
-            measured = [trial[operation] for trial in of_device if operation in trial]
-            histogram = pool_histograms(requests.latencies_us for requests in measured)
-            count = sum(requests.count for requests in measured)
+            trials = [trial[operation] for trial in of_device if operation in trial]
+            histogram = pool_histograms(trial.latencies_us for trial in trials)
+            count = sum(trial.count for trial in trials)
             upper_us, counts = zip(*histogram, strict=True)
             yield PooledRequests(
                 device=device,
                 operation=operation,
-                trials=len(measured),
+                trials=len(trials),
                 count=count,
-                mean_us=math.fsum(own.count * own.mean_us for own in measured) / count,
-                percentiles_us=percentiles_us(histogram, max(own.max_us for own in measured)),
+                mean_us=math.fsum(trial.count * trial.mean_us for trial in trials) / count,
+                percentiles_us=percentiles_us(histogram, max(trial.max_us for trial in trials)),
                 upper_us=upper_us,
                 counts=counts,
             )
@@ -126,7 +126,7 @@ def build_block_latency_sections(workload: WorkloadReport, report: Report) -> It
     traced = [latency for latency in report.block_requests if latency.workload == workload.label]
     if not traced:
         return
-    pooled = [(latency.configuration, own) for latency in traced for own in latency.requests]
+    pooled = [(pair.configuration, requests) for pair in traced for requests in pair.requests]
     # The device under test is first, and configurations are next to each other.
     kinds = list(dict.fromkeys((requests.device, requests.operation) for _, requests in pooled))
     kinds.sort(key=lambda kind: kind[0] != report.device)

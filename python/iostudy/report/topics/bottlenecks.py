@@ -156,7 +156,7 @@ def _summarize(
     values = {row.id: (row.figures or {})[figure] for _, row in trials}
     middle = statistics.median(values.values())
     having = [(number, row) for number, row in trials if diagnoses[row.id].limit is ranked[0]]
-    number, typical = min(having, key=lambda each: abs(values[each[1].id] - middle))
+    number, typical = min(having, key=lambda pair: abs(values[pair[1].id] - middle))
     diagnosis = diagnoses[typical.id]
     main = diagnosis.findings[0] if diagnosis.findings else None
     shared = limits[ranked[0]] >= _MOST_SHARE * len(trials)

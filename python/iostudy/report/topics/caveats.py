@@ -96,8 +96,8 @@ class FlagTests:
 
     def _uneven(self, request: WorkloadRequest) -> set[str]:
         """Return the configurations with an imbalance of a covariate."""
-        of_workload = (own for own in self.covariates if own.workload == request.label)
-        return {own.imbalance.configuration for own in of_workload if own.imbalance}
+        of_workload = (c.imbalance for c in self.covariates if c.workload == request.label)
+        return {imbalance.configuration for imbalance in of_workload if imbalance}
 
 
 def compute_shared_level(study: Study, values: Sequence[CovariateValues]) -> FamilyOfTests:
@@ -166,11 +166,9 @@ def build_caveats_section(report: Report) -> Section | None:
     """Every flag with its place, and each kind explained once; None without any."""
     flagged = list(_list_flags(report))
     disturbed = [
-        (
-            *(own.workload, own.configuration),
-            f"{own.disturbance} in {format_count(own.trials, 'trial')}: {own.sentence}",
-        )
-        for own in report.disturbed
+        (d.workload, d.configuration, f"{d.disturbance} in {trials}: {d.sentence}")
+        for d in report.disturbed
+        for trials in [format_count(d.trials, "trial")]
     ]
     rows = [*flagged, *disturbed]
     raised = {text for _, _, text in flagged}

@@ -38,8 +38,8 @@ def build_configurations(
         actual: dict[str, tuple[str, ...]] = {}
         label = configuration.label
         settings = [row.settings or {} for row in rows if row.configuration == label]
-        for own in (*settings, *(run.settings.get(label, {}) for run in runs)):
-            for name, value in own.items():
+        for values in (*settings, *(run.settings.get(label, {}) for run in runs)):
+            for name, value in values.items():
                 actual[name] = tuple(dict.fromkeys((*actual.get(name, ()), value)))
         report = ConfigurationReport(
             label=label,
@@ -55,7 +55,7 @@ def build_configurations(
 def build_configurations_section(report: Report) -> Section | None:
     """Requested and actual values; None without a varied setting or option."""
     heads = (report.noun, "level", "requested", "actual")
-    rows = [(own.label, *row) for own in report.configurations for row in list_levels(own)]
+    rows = [(choice.label, *row) for choice in report.configurations for row in list_levels(choice)]
     note = "Actual values were read back during the trials. as-found is not written."
     table = TextTable("requested and actual values", heads, rows, names=2, words=2)
     return Section("configurations", "Configurations", (note,), folded=(table,)) if rows else None
@@ -72,7 +72,7 @@ def list_levels(configuration: ConfigurationReport) -> Iterator[tuple[str, str, 
             setting, _, place = label.partition("@")
             if setting == name:
                 places.setdefault(" or ".join(values), []).extend(filter(None, [place]))
-        texts = (f"{v} ({', '.join(own)})" if own else v for v, own in places.items())
+        texts = (f"{v} ({', '.join(names)})" if names else v for v, names in places.items())
         yield name, requested, "; ".join(texts)
     for name, requested in configuration.options.items():
         yield f"workload.{name}", requested, ""

@@ -199,9 +199,9 @@ def _findings(report: Report) -> Iterator[str]:
         return
     if any(covariate.testable for covariate in report.covariates):
         yield "None of them differs between configurations by more than chance and half a margin."
-    varying = [each for each in report.covariates if each.p is not None and not each.testable]
+    varying = [c.workload for c in report.covariates if c.p is not None and not c.testable]
     if varying:
-        where = join_words(list(dict.fromkeys(each.workload for each in varying)))
+        where = join_words(list(dict.fromkeys(varying)))
         yield f"Too few blocks of {where} ran to show an imbalance between configurations."
 
 

@@ -69,7 +69,7 @@ def build_directories_section(report: Report) -> Section | None:
     if not report.directories:
         return None
     notes = [_EXPLANATION]
-    kept = [own.name for own in report.directories if not StorageKind(own.storage).drops_caches]
+    kept = [d.name for d in report.directories if not StorageKind(d.storage).drops_caches]
     if kept:
         notes.append(
             f"For {join_words(kept)}, only the caches of this host's kernel were dropped before "

@@ -97,7 +97,7 @@ class ForestPlot:
 def build_forest_plot(report: Report) -> ForestPlot | None:
     """Return the plot of every comparison; None while no comparison has an interval."""
     verdicts = list_verdicts(report.workloads)
-    results = [result for each in verdicts for result in each.results if not result.baseline]
+    results = [result for table in verdicts for result in table.results if not result.baseline]
     axis = _build_axis(results, report.method.margin)
     if axis is None:
         return None
@@ -106,8 +106,8 @@ def build_forest_plot(report: Report) -> ForestPlot | None:
         zero=axis.place(0.0),
         zone=axis.place_zone(report.method.margin),
         groups=tuple(
-            ForestGroup(each, tuple(axis.build_row(r) for r in each.results if not r.baseline))
-            for each in verdicts
+            ForestGroup(table, tuple(axis.build_row(r) for r in table.results if not r.baseline))
+            for table in verdicts
         ),
     )
 
@@ -135,14 +135,14 @@ class _Axis:
         """
         if self.high - self.low <= _SMALL:
             low, high = math.expm1(self.low), math.expm1(self.high)
-            step = next(each for each in _STEPS if (high - low) / each < _MOST_TICKS)
+            step = next(length for length in _STEPS if (high - low) / length < _MOST_TICKS)
             numbers = range(math.ceil(low / step), math.floor(high / step) + 1)
             ticks = [(1 + number * step, _percent(number * step)) for number in numbers]
         else:
             within = [ratio for ratio in _RATIOS if self.low <= math.log(ratio) <= self.high]
             if len(within) > _MOST_TICKS:
                 within = [ratio for ratio in within if math.log10(ratio).is_integer()]
-            ticks = [(own, f"{own:g} x" if own > 1 else _percent(own - 1)) for own in within]
+            ticks = [(r, f"{r:g} x" if r > 1 else _percent(r - 1)) for r in within]
         for ratio, label in ticks:
             position = self.place(math.log(ratio))
             if ratio == 1 or _LABEL <= position <= 100 - _LABEL:
@@ -262,13 +262,13 @@ def draw_intervals(
     # A bar is at each end of an interval, or an arrow beyond the axis.
     for end, arrow in (("low", "triangle-left"), ("high", "triangle-right")):
         for cut in (False, True):
-            own = [row for row in rows if row[end] is not None and row[f"{end}_cut"] is cut]
-            chart = alt.Chart(alt.InlineData(values=own)).encode(y=y, color=colour, tooltip=tooltip)
+            ends = [row for row in rows if row[end] is not None and row[f"{end}_cut"] is cut]
+            chart = alt.Chart(alt.InlineData(values=ends))
             mark = chart.mark_tick(thickness=2.5, size=11)
             if cut:
                 mark = chart.mark_point(shape=arrow, filled=True, size=110, opacity=1)
-            if own:
-                layers.append(mark.encode(x=f"{end}:Q"))
+            if ends:
+                layers.append(mark.encode(y=y, color=colour, tooltip=tooltip, x=f"{end}:Q"))
     points = base.mark_point(filled=True, size=130, opacity=1)
     layers.append(points.encode(x="change:Q", shape=shape))
     return make_chart(layers, height=compute_row_pixels(labels, _ROW_PIXELS) * len(rows))

@@ -186,7 +186,8 @@ def _pool_latencies(counted: Mapping[str, Sequence[MeasuredRow]]) -> Iterator[La
     every = (row for rows in counted.values() for row in rows)
     for operation in dict.fromkeys(name for row in every for name in row.latencies or {}):
         for label, rows in counted.items():
-            histograms = [found for row in rows if (found := (row.latencies or {}).get(operation))]
+            measured = ((row.latencies or {}).get(operation) for row in rows)
+            histograms = list(filter(None, measured))
             if histograms:
                 histogram = pool_histograms(histograms)
                 upper_us, counts = zip(*histogram, strict=True)
@@ -227,7 +228,7 @@ def _known(
     study: Study, request: WorkloadRequest, figures: Callable[[Any], tuple[Figure, ...]]
 ) -> tuple[Figure, ...]:
     """The figures under any configuration of the study: what varies may be what is measured."""
-    options = [apply_configuration(request, each) for each in study.configurations()]
+    options = [apply_configuration(request, choice) for choice in study.configurations()]
     return tuple({figure.name: figure for option in options for figure in figures(option)}.values())
 
 

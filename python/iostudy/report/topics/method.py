@@ -57,7 +57,7 @@ def _paragraph(study: Study, seed: int, trials: Sequence[TrialReport]) -> Iterat
         yield _ranking(study)
     if trials:
         yield _validity(study)
-        left_out, slow = sum(not trial.counts for trial in trials), sum(own.slow for own in trials)
+        left_out, slow = sum(not t.counts for t in trials), sum(t.slow for t in trials)
         excepted = f"all but {left_out} count" if left_out else "all count"
         yield (
             f"Of {format_count(len(trials), 'trial')}, {excepted}; {slow or 'none'} were slow or "
@@ -100,7 +100,7 @@ def _split_plot(study: Study, trials: Sequence[TrialReport]) -> tuple[str, ...]:
     if find_mode(study).compares_levels:
         return (design, "The error of each effect is that of its own estimates over the blocks.")
     factor = find_single_factor(study)
-    baseline, *companions = (name_configuration(each.label, factor) for each in first)
+    baseline, *companions = (name_configuration(choice.label, factor) for choice in first)
     sentences = [design]
     if companions:
         sentences.append(
@@ -177,7 +177,8 @@ def _ranking(study: Study) -> str:
     pairs = f"pairs of configurations{' without bounds' if study.bounds else ''}"
     if len(study.workloads) == 1:
         return f"The ranking reads the verdicts of all {pairs}, at no additional risk."
-    weights = {own.listed_as: study.decide.weight(own.listed_as) for own in study.workloads}
+    labels = [workload.listed_as for workload in study.workloads]
+    weights = {label: study.decide.weight(label) for label in labels}
     text = join_words([f"{quote_label(label)} {weight:g}" for label, weight in weights.items()])
     shares = f"workloads have the weights {text}"
     if len(set(weights.values())) == 1:

@@ -295,7 +295,7 @@ def suggest_remedies(
     if disturbed:
         number = sum(disturbance.trials for disturbance in disturbed)
         trials = f"{format_count(number, 'trial')} {'was' if number == 1 else 'were'}"
-        what = join_words(list(dict.fromkeys(str(own.disturbance) for own in disturbed)))
+        what = join_words(list(dict.fromkeys(str(report.disturbance) for report in disturbed)))
         keep = "keep the host idle and cool in the next study"
         yield _step(f"{trials} disturbed by {what}: {keep}.")
 
@@ -304,7 +304,7 @@ def _advice(study: Study, workload: WorkloadReport, limited: Sequence[Bottleneck
     """Return the remedy, with a section of a study file where an option of the workload helps."""
     baseline = workload.results[0].configuration
     limits = {(limit.workload, limit.configuration): limit.limit for limit in limited}
-    request = next(each for each in study.workloads if each.label == workload.label)
+    request = next(request for request in study.workloads if request.label == workload.label)
     more = ""
     if options := workload_catalog.get(request.name).concurrency_options:
         levels = ", ".join(str(n * getattr(request.options, options[0])) for n in (1, 2, 4, 8))

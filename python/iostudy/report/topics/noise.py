@@ -118,9 +118,9 @@ def build_noise_decompositions(
         return ()
     decompositions = (decompose_noise(study, workload, rows) for workload in study.workloads)
     return tuple(
-        NoiseDecompositionReport.copy_from(own, causes=tuple(map(_contribution, own.contributions)))
-        for own in decompositions
-        if own is not None and own.examined
+        NoiseDecompositionReport.copy_from(noise, causes=map(_contribution, noise.contributions))
+        for noise in decompositions
+        if noise is not None and noise.examined
     )
 
 
@@ -184,7 +184,8 @@ def build_noise_section(report: Report) -> Section | None:
     if not noises:
         return None
     heads = ("workload", "cause", "share of the variance", "evidence", "remedy")
-    causes = [(own.workload, *cause) for own in report.noise_causes for cause in _list_causes(own)]
+    explained = report.noise_causes
+    causes = [(noise.workload, *row) for noise in explained for row in _list_causes(noise)]
     tables = [make_table({"workload": label, **format_noise(noise)} for label, noise in noises)]
     if causes:
         tables.append(TextTable("Causes of the noise", heads, causes, names=2, words=2))

@@ -156,7 +156,7 @@ def format_rank_reversals(crossings: Sequence[RankReversal], factor: str = "") -
     texts = []
     for crossing in crossings[:MOST_NAMED]:
         first, second = (
-            name_configuration(own, factor) for own in (crossing.configuration, crossing.other)
+            name_configuration(label, factor) for label in (crossing.configuration, crossing.other)
         )
         better, worse = (join_words(names) for names in (crossing.better_on, crossing.worse_on))
         texts.append(f"{first} is better than {second} on {better}, and worse on {worse}")
@@ -214,10 +214,10 @@ def build_ranking(study: Study, ranking: Ranking | None) -> RankingReport | None
                 weight=weight / sum(weights),
                 ranks=tuple(
                     RankRange(configuration=label, best_rank=ranks.best, worst_rank=ranks.worst)
-                    for label, ranks in zip(labels, own.ranks, strict=True)
+                    for label, ranks in zip(labels, order.ranks, strict=True)
                 ),
             )
-            for workload, weight, own in zip(workloads, weights, ranking.by_workload, strict=True)
+            for workload, weight, order in zip(workloads, weights, ranking.by_workload, strict=True)
         ),
     )
 
@@ -228,13 +228,14 @@ def _rank_all(
     """Return the configurations by rank, ties by their difference from the geometric mean."""
     order, ranked = ranking.combined, []
     for index, label in enumerate(labels):
-        alone = [float(own.vs_mean.value[index]) for own in ranking.by_workload]
+        alone = [float(w.vs_mean.value[index]) for w in ranking.by_workload]
         worst = int(np.argmin(alone))
-        own = RankedConfiguration(
+        ranks = order.ranks[index]
+        report = RankedConfiguration(
             configuration=label,
             baseline=index == 0,
-            best_rank=order.ranks[index].best,
-            worst_rank=order.ranks[index].worst,
+            best_rank=ranks.best,
+            worst_rank=ranks.worst,
             from_mean=_change(order.vs_mean, index),
             from_mean_interval=_span(order.vs_mean, index),
             change=_change(order.pairs, (index, 0)) if index else None,
@@ -242,8 +243,8 @@ def _rank_all(
             worst_workload=workloads[worst],
             worst_from_mean=finite(as_fraction(alone[worst])),
         )
-        ranked.append((own.best_rank, own.worst_rank, -order.vs_mean.value[index], index, own))
-    return tuple(own for *_, own in sorted(ranked))
+        ranked.append((ranks.best, ranks.worst, -order.vs_mean.value[index], index, report))
+    return tuple(report for *_, report in sorted(ranked))
 
 
 def _change(estimates: IntervalEstimates, place: int | tuple[int, int]) -> float | None:
@@ -261,21 +262,21 @@ def build_ranking_section(report: Report) -> Section | None:
     if ranking is None:
         return None
     rows, several = [], len(ranking.workloads) > 1
-    for own in ranking.ranked:
-        against = "" if own.baseline else format_change_interval(own.change, own.interval)
+    for place in ranking.ranked:
+        against = "" if place.baseline else format_change_interval(place.change, place.interval)
         row = {
-            report.noun: own.configuration,
-            "rank": _rank(own),
-            "vs geometric mean": format_change_interval(own.from_mean, own.from_mean_interval),
+            report.noun: place.configuration,
+            "rank": _rank(place),
+            "vs geometric mean": format_change_interval(place.from_mean, place.from_mean_interval),
             format_against(report.baseline): against,
         }
         if several:
-            worst = format_signed_change(own.worst_from_mean)
-            row["worst workload"] = f"{own.worst_workload} ({worst})"
+            worst = format_signed_change(place.worst_from_mean)
+            row["worst workload"] = f"{place.worst_workload} ({worst})"
         rows.append(row)
+    heads = [report.noun, *(workload.workload for workload in ranking.workloads)]
     alone = (
-        [(report.noun, ranks[0].configuration)]
-        + [(own.workload, _rank(each)) for own, each in zip(ranking.workloads, ranks, strict=True)]
+        list(zip(heads, (ranks[0].configuration, *map(_rank, ranks)), strict=True))
         for ranks in zip(*(workload.ranks for workload in ranking.workloads), strict=True)
     )
     pairs = (
@@ -308,7 +309,7 @@ def _notes(ranking: RankingReport, report: Report) -> Iterator[str]:
     if report.reference:
         for published in report.reference.orders:
             yield f"{report.reference.name}, {published.where}: {' > '.join(published.order)}."
-    shares = [f"{own.workload} ({format_percent(own.weight)})" for own in ranking.workloads]
+    shares = [f"{w.workload} ({format_percent(w.weight)})" for w in ranking.workloads]
     over = f" over workloads with their weights, {join_words(shares)}"
     if len(ranking.workloads) == 1:
         over = ""

@@ -113,8 +113,8 @@ class ReferenceReport(Value):
     @property
     def compared(self) -> tuple[PublishedFigureReport, ...]:
         """The figures of the workloads that the study has figures of too."""
-        own = {figure.workload for figure in self.figures if figure.own is not None}
-        return tuple(figure for figure in self.figures if figure.workload in own)
+        workloads = {figure.workload for figure in self.figures if figure.own is not None}
+        return tuple(figure for figure in self.figures if figure.workload in workloads)
 
     @property
     def shown(self) -> tuple[PublishedFigureReport, ...]:
@@ -166,12 +166,14 @@ def build_reference(study: Study, rows: Sequence[TrialRow]) -> ReferenceReport |
         if len(labels & {counterparts.name(name) for name in order.order}) > 1
     )
     figures, of_hadoop = [], []
-    for each, figure in zip(whole.figures, published.figures, strict=True):
-        found = counterparts.measure(figure, counterparts.match(figure, figure.is_of))
-        figures.append(each.model_copy(update={"own": found}))
+    for report, figure in zip(whole.figures, published.figures, strict=True):
+        measured = counterparts.measure(figure, counterparts.match(figure, figure.is_of))
+        figures.append(report.model_copy(update={"own": measured}))
         if request := counterparts.match(figure, figure.is_modelled):
-            found = counterparts.measure(figure, request)
-            of_hadoop.append(each.model_copy(update={"workload": request.listed_as, "own": found}))
+            measured = counterparts.measure(figure, request)
+            of_hadoop.append(
+                report.model_copy(update={"workload": request.listed_as, "own": measured})
+            )
     return whole.model_copy(update={"orders": orders, "figures": (*figures, *of_hadoop)})
 
 
@@ -250,7 +252,7 @@ def _value(row: TrialRow, figure: PublishedFigure) -> float:
         return 0.0
     # What iostat -dmx has printed over the years; its MB are MiB.
     known = defaultdict(float, device)
-    sizes = {f"{own}MB/s": known[f"{own}kB/s"] / 1024 for own in "rw"}
+    sizes = {f"{prefix}MB/s": known[f"{prefix}kB/s"] / 1024 for prefix in "rw"}
     return {**device, **compute_old_figures(known), **sizes}.get(figure.figure, 0.0)
 
 
@@ -272,21 +274,27 @@ def format_own_value(published: PublishedFigureReport) -> str:
     The brackets are its 95 % interval. MB follow where those were published, and the configuration
     where it is called otherwise.
     """
-    own = published.own
-    if own is None:
+    measured = published.own
+    if measured is None:
         return UNKNOWN
-    is_other_unit = (own.unit, published.unit) == ("MiB/s", "MB/s")
-    converted = f" = {format_figure(own.value * MIB / 1e6)} MB/s" if is_other_unit else ""
-    called = "" if own.configuration == published.configuration else f" ({own.configuration})"
-    return f"{format_mean(own.value, own.value_interval)} {own.unit}{converted}{called}"
+    is_other_unit = (measured.unit, published.unit) == ("MiB/s", "MB/s")
+    converted = f" = {format_figure(measured.value * MIB / 1e6)} MB/s" if is_other_unit else ""
+    called = (
+        "" if measured.configuration == published.configuration else f" ({measured.configuration})"
+    )
+    return (
+        f"{format_mean(measured.value, measured.value_interval)} {measured.unit}{converted}{called}"
+    )
 
 
 def format_own_change(published: PublishedFigureReport) -> str:
     """The user's own change with its interval; none for the baseline."""
     if published.baseline:
         return ""
-    own = published.own
-    return UNKNOWN if own is None else format_change_interval(own.change, own.interval)
+    measured = published.own
+    return (
+        UNKNOWN if measured is None else format_change_interval(measured.change, measured.interval)
+    )
 
 
 def build_reference_section(report: Report) -> Section | None:
@@ -333,7 +341,8 @@ def introduce_reference(reference: ReferenceReport) -> str:
         labels, workloads = (
             join_words(list(dict.fromkeys(names)))
             for names in zip(
-                *((own.configuration, own.workload) for own in reference.figures), strict=True
+                *((figure.configuration, figure.workload) for figure in reference.figures),
+                strict=True,
             )
         )
         return (

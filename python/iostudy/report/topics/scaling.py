@@ -182,14 +182,14 @@ def build_crossings(
     """Crossings of configurations, of which they have the indices, as those of loads."""
     return tuple(
         CurveCrossing(
-            overtaking=labels[each.overtaking],
-            overtaken=labels[each.overtaken],
-            below=loads[each.below],
-            above=loads[each.above],
-            load=each.load,
-            interval=each.interval and Span(low=each.interval[0], high=each.interval[1]),
+            overtaking=labels[crossing.overtaking],
+            overtaken=labels[crossing.overtaken],
+            below=loads[crossing.below],
+            above=loads[crossing.above],
+            load=crossing.load,
+            interval=build_span(crossing.interval),
         )
-        for each in estimates
+        for crossing in estimates
     )
 
 
@@ -213,7 +213,7 @@ def build_scaling(
             levels=levels,
             curves=tuple(
                 ScalingCurve(
-                    configuration=own.label,
+                    configuration=choice.label,
                     points=tuple(_build_points(curve, loads, sign)),
                     rises=curve.rises,
                     knee=tuple(loads[level] for level in curve.knee),
@@ -221,7 +221,7 @@ def build_scaling(
                     holds_up_to=tuple(loads[level] for level in curve.stable_up_to),
                     peak=tuple(loads[level] for level in curve.peak),
                 )
-                for own, curve in zip(study.configurations(), result.curves, strict=True)
+                for choice, curve in zip(study.configurations(), result.curves, strict=True)
             ),
             crossings=build_crossings(
                 result.crossings, [choice.label for choice in study.choices()], loads
@@ -274,11 +274,9 @@ def _exp_ends(low: float, high: float) -> Span | None:
 
 def describe_crossings(scaling: ScalingReport, factor: str = "") -> tuple[str, ...]:
     """A sentence for each crossing that verdicts show."""
-    return tuple(
-        f"On {scaling.workload}, {format_crossing(each, scaling.option, scaling.levels, factor)}."
-        for each in scaling.crossings
-        if each.interval is not None
-    )
+    shown = (crossing for crossing in scaling.crossings if crossing.interval is not None)
+    said = (format_crossing(crossing, scaling.option, scaling.levels, factor) for crossing in shown)
+    return tuple(f"On {scaling.workload}, {crossing}." for crossing in said)
 
 
 def format_efficiency(point: ScalingPoint) -> str:
@@ -428,10 +426,10 @@ def _remarks(scaling: ScalingReport, report: Report) -> Iterator[str]:
         if crossing.interval is None:
             said = format_crossing(crossing, scaling.option, scaling.levels, report.factor)
             yield f"By estimates, of which verdicts confirm one side only: {said}."
-    for own in scaling.published:
-        crossed = [format_crossing(entry, scaling.option, own.levels) for entry in own.crossings]
-        if said := "; ".join(crossed):
-            yield f"{own.reference}, {own.figure}, as published and without intervals: {said}."
+    for published in scaling.published:
+        option, levels, of = scaling.option, published.levels, published.figure
+        if said := "; ".join(format_crossing(c, option, levels) for c in published.crossings):
+            yield f"{published.reference}, {of}, as published and without intervals: {said}."
     margin, risk = format_percent(report.method.margin), format_percent(report.method.risk)
     better = "Higher" if scaling.figure.higher_is_better else "Lower"
     yield (

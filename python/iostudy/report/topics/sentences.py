@@ -109,13 +109,13 @@ def summarize_workloads(
 ) -> tuple[str, ...]:
     """A sentence for each figure; those of which the same holds, or nothing yet, share one."""
     verdicts = list_verdicts(workloads)
-    open_ = [each for each in verdicts if len(each.results) > 1 and _is_all_open(each.results)]
+    open_ = [table for table in verdicts if len(table.results) > 1 and _is_all_open(table.results)]
     if len(open_) < 2:
         open_ = []
     said = {
-        each.name: build_predicate(each.results, each.figure, topic)
-        for each in verdicts
-        if each not in open_
+        table.name: build_predicate(table.results, table.figure, topic)
+        for table in verdicts
+        if table not in open_
     }
     if open_:
         others = [result for verdicts in open_ for result in verdicts.results[1:]]
@@ -154,7 +154,7 @@ def _clauses(
             verb = "does" if len(chosen) == 1 else "do"
             yield f"{topic.call_all(chosen)} {verb} not differ by more than {topic.limit}{fragile}"
         case Verdict.NOT_WORSE | Verdict.NOT_BETTER:
-            names = join_words([f"{topic.call(own)}{_figure_so_far(own)}" for own in chosen])
+            names = join_words([f"{topic.call(r)}{_figure_so_far(r)}" for r in chosen])
             if len(chosen) > MOST_NAMED:
                 names = f"{len(chosen)} others"
             yield f"{names} {_be(len(chosen))} {verdict} by {topic.limit}{fragile}"
@@ -239,17 +239,17 @@ def build_headline(
     without a verdict, where that is known.
     """
     verdicts = list_verdicts(workloads)
-    if not any(result.blocks for each in verdicts for result in each.results):
+    if not any(result.blocks for table in verdicts for result in table.results):
         return "No data: no block has finished."
     by_configuration: dict[str, dict[str, Result]] = {}
-    for each in verdicts:
-        for result in each.choices:
-            by_configuration.setdefault(result.configuration, {})[each.name] = result
+    for table in verdicts:
+        for result in table.choices:
+            by_configuration.setdefault(result.configuration, {})[table.name] = result
     whole = _Headline(
         topic=topic,
         baseline=topic.name(verdicts[0].results[0].configuration),
-        noun="figure" if any(each.is_guard for each in verdicts) else "workload",
-        comparisons=[result for each in verdicts for result in each.choices],
+        noun="figure" if any(table.is_guard for table in verdicts) else "workload",
+        comparisons=[result for table in verdicts for result in table.choices],
         by_configuration=by_configuration,
         several=len(verdicts) > 1,
         disturbance=disturbance,
@@ -312,8 +312,8 @@ class _Headline:
         holds = all if everywhere else any
         return [
             label
-            for label, own in self.by_configuration.items()
-            if holds(result.verdict in verdicts for result in own.values())
+            for label, results in self.by_configuration.items()
+            if holds(result.verdict in verdicts for result in results.values())
         ]
 
     def say_elapsed_time(self, figure: Figure) -> str:

@@ -73,6 +73,16 @@ class ConfirmationReport(UnderConfiguration):
     blocks_needed: int | None
     """Blocks of trials that would probably decide an undecided outcome; null if unknown."""
 
+    @property
+    def in_trials(self) -> str:
+        """The change in whole trials with its interval."""
+        return format_change_interval(self.change, self.interval)
+
+    @property
+    def in_windows(self) -> str:
+        """The change in windows with its interval."""
+        return format_change_interval(self.windows_change, self.windows_interval)
+
 
 class RunReport(Value):
     """Telemetry of one run of the workload."""
@@ -127,14 +137,12 @@ def describe_disagreements(reports: Sequence[SwitchbackReport], factor: str = ""
     ``factor`` is the one that varies alone, if any.
     """
     for report in reports:
-        for found in report.confirmations:
-            if found.outcome is ConfirmationOutcome.DISAGREE:
-                name = name_configuration(found.configuration, factor)
+        for confirmation in report.confirmations:
+            if confirmation.outcome is ConfirmationOutcome.DISAGREE:
+                name = name_configuration(confirmation.configuration, factor)
                 yield (
-                    f"Whole trials contradict the windows of {name} on "
-                    f"{report.workload}: {format_change_interval(found.change, found.interval)} in "
-                    "whole trials, "
-                    f"{format_change_interval(found.windows_change, found.windows_interval)} in "
+                    f"Whole trials contradict the windows of {name} on {report.workload}: "
+                    f"{confirmation.in_trials} in whole trials, {confirmation.in_windows} in "
                     "windows. Use whole trials (decide: {mode: trials})."
                 )
 
@@ -254,7 +262,7 @@ def build_switchback(
             else 0.0,
             bias=study.bias,
             confirmations=tuple(filter(None, confirmed.values())),
-            unconfirmed=tuple(label for label, each in confirmed.items() if each is None),
+            unconfirmed=tuple(label for label, report in confirmed.items() if report is None),
             runs=tuple(_build_runs(recorded, request)),
         )
 
@@ -309,10 +317,8 @@ def build_switchback_section(report: Report) -> Section | None:
         {
             "workload": switchback.workload,
             report.noun: confirmation.configuration,
-            "in windows": format_change_interval(
-                confirmation.windows_change, confirmation.windows_interval
-            ),
-            "in whole trials": format_change_interval(confirmation.change, confirmation.interval),
+            "in windows": confirmation.in_windows,
+            "in whole trials": confirmation.in_trials,
             "difference": format_interval(confirmation.difference_interval),
             "trials": format_count(confirmation.blocks, "block"),
             "outcome": _describe_outcome(confirmation),
@@ -332,11 +338,9 @@ def build_switchback_section(report: Report) -> Section | None:
         for run in switchback.runs
     )
     unconfirmed = (
-        "Too few whole trials ran to confirm "
-        f"{join_words([name_configuration(label, report.factor) for label in own.unconfirmed])} "
-        f"on {own.workload}."
-        for own in report.switchback
-        if own.unconfirmed
+        f"Too few whole trials ran to confirm {join_words(names)} on {switchback.workload}."
+        for switchback in report.switchback
+        if (names := [name_configuration(label, report.factor) for label in switchback.unconfirmed])
     )
     telemetry = "Telemetry of the runs, under all configurations together"
     tables = (

@@ -71,7 +71,7 @@ def build_telemetry(study: Study, rows: Sequence[TrialRow]) -> tuple[TelemetryRe
                 workload=workload,
                 configuration=configuration,
                 trials=len(rows_of_pair),
-                devices={name: _mean(each.get(name, {}) for each in by_name) for name in devices},
+                devices={name: _mean(trial.get(name, {}) for trial in by_name) for name in devices},
                 machine=_mean(row.summary.machine for row in rows_of_pair if row.summary),
             )
             reports.append(report)
@@ -85,8 +85,8 @@ def group_counted_trials(
     pairs = [(w.label, c.label) for w in study.workloads for c in study.configurations()]
     trials: dict[tuple[str, str], list[TrialRow]] = {pair: [] for pair in pairs}
     for row in rows:
-        if row.counts and (own := trials.get((row.workload, row.configuration))) is not None:
-            own.append(row)
+        if row.counts and (group := trials.get((row.workload, row.configuration))) is not None:
+            group.append(row)
     return trials
 
 
@@ -101,7 +101,7 @@ def find_tested_device(rows: Sequence[TrialRow | RunRow]) -> str:
 
 def rename_tested_device(devices: Mapping[str, T], device: str, tested: str) -> dict[str, T]:
     """Rename the tested device ``device`` to ``tested`` in values by device."""
-    return {tested if name == device else name: own for name, own in devices.items()}
+    return {tested if name == device else name: value for name, value in devices.items()}
 
 
 def _mean(figures: Iterable[Mapping[str, float]]) -> dict[str, float | None]:
@@ -110,7 +110,7 @@ def _mean(figures: Iterable[Mapping[str, float]]) -> dict[str, float | None]:
     for figure in figures:
         for name, value in figure.items():
             values.setdefault(name, []).extend([value] if math.isfinite(value) else [])
-    return {name: math.fsum(own) / len(own) if own else None for name, own in values.items()}
+    return {name: math.fsum(of) / len(of) if of else None for name, of in values.items()}
 
 
 Meters = Mapping[str, tuple[float | None, ...]]
@@ -119,9 +119,9 @@ Meters = Mapping[str, tuple[float | None, ...]]
 
 def group_meters(telemetry: Sequence[TelemetryReport]) -> dict[str, Meters]:
     """Transpose the telemetry of one workload: by device, and `MACHINE`."""
-    devices = dict.fromkeys(name for own in telemetry for name in own.devices)
-    groups = {name: [own.devices.get(name, {}) for own in telemetry] for name in devices}
-    groups[MACHINE] = [own.machine for own in telemetry]
+    devices = dict.fromkeys(name for report in telemetry for name in report.devices)
+    groups = {name: [report.devices.get(name, {}) for report in telemetry] for name in devices}
+    groups[MACHINE] = [report.machine for report in telemetry]
     return {
         title: {
             format_meter_name(name): tuple(
@@ -171,8 +171,8 @@ def build_telemetry_charts(workload: WorkloadReport, report: Report) -> Iterator
                 "number": trial.number,
                 "value": round_value(convert_meter_value(meter, value)),
             }
-            for trial, own in zip(trials, figures, strict=True)
-            if (value := own.get(meter)) is not None
+            for trial, of_trial in zip(trials, figures, strict=True)
+            if (value := of_trial.get(meter)) is not None
         ]
         if any(row["value"] for row in rows):
             common = common or _draw_meter(labels, report)
@@ -219,17 +219,17 @@ def _stack(telemetry: Sequence[TelemetryReport], report: Report) -> Iterator[Tex
     """Requests on their way from the volume under test down to the disks, if it is a volume."""
     below = find_members(report.circumstances)
     rows = []
-    for own in telemetry if report.device in below else ():
+    for means in telemetry if report.device in below else ():
         devices = {
             name: {figure: value or 0.0 for figure, value in figures.items()}
-            for name, figures in own.devices.items()
+            for name, figures in means.devices.items()
         }
         for direction in Direction:
             flow = build_flow(direction, report.device, below, devices)
             if flow is not None and flow.layers[0].requests_in:
                 rows += [
                     {
-                        report.noun: own.configuration,
+                        report.noun: means.configuration,
                         "requests": direction,
                         "devices": ", ".join(layer.devices),
                         "in/s": format_figure(layer.requests_in),
@@ -244,8 +244,8 @@ def _stack(telemetry: Sequence[TelemetryReport], report: Report) -> Iterator[Tex
 
 def build_utilization_sections(workload: WorkloadReport, report: Report) -> Iterator[Section]:
     """Return the utilization of each part, if known."""
-    telemetry = [own for own in report.telemetry if own.workload == workload.label]
-    labels = tuple(own.configuration for own in telemetry)
+    telemetry = [means for means in report.telemetry if means.workload == workload.label]
+    labels = tuple(means.configuration for means in telemetry)
     columns: dict[str, list[str]] = {}
     folded = []
     for title, meters in group_meters(telemetry).items():

@@ -154,10 +154,10 @@ def build_run_order_chart(workload: WorkloadReport, report: Report) -> Chart | N
                     "slow": trial.slow,
                     "remark": describe_trial(trial) or UNKNOWN,
                 }
-                for trial in own
+                for trial in points
             ]
-            for name, own in shown.items()
-            if own
+            for name, points in shown.items()
+            if points
         },
     )
     said = f"{workload.figure.name} of every trial in run order; the table below lists them"

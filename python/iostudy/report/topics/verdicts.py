@@ -146,7 +146,7 @@ def build_results(
     """
     results = [result for result in compared if result.figure == figure]
     label = find_baseline_label(study)
-    longest = max(results, key=lambda each: each.comparison.blocks, default=None)
+    longest = max(results, key=lambda result: result.comparison.blocks, default=None)
     if longest is None:
         values = list(select_figures(alone, figure.name).values())
         mean = math.exp(math.fsum(map(math.log, values)) / len(values)) if values else None
@@ -159,7 +159,7 @@ def build_results(
         slow=_slow_runs(longest.comparison.baseline_slow),
     )
     if find_mode(study).compares_levels:
-        results.sort(key=lambda each: -abs(finite(each.comparison.estimate) or 0.0))
+        results.sort(key=lambda result: -abs(finite(result.comparison.estimate) or 0.0))
     others = (
         Result.copy_from(
             result.comparison,
@@ -296,8 +296,15 @@ def format_first_blocks_legend(
     workload: WorkloadReport, workloads: Iterable[WorkloadReport]
 ) -> str:
     """The legend, under the first of the tables that has such an entry."""
-    first = next((own for own in workloads if format_blocks_legend(own.results)), None)
+    first = next(
+        (workload for workload in workloads if format_blocks_legend(workload.results)), None
+    )
     return format_blocks_legend(workload.results) if workload is first else ""
+
+
+def name_verdict(result: Result) -> str:
+    """Return the verdict with its symbol: ``▲ better by at least the margin``."""
+    return f"{choose_verdict_symbol(result.verdict)} {format_verdict(result)}".strip()
 
 
 def build_verdict_table(verdicts: FigureVerdicts, noun: str) -> TextTable:
@@ -305,17 +312,17 @@ def build_verdict_table(verdicts: FigureVerdicts, noun: str) -> TextTable:
     figure, better = verdicts.figure, "higher" if verdicts.figure.higher_is_better else "lower"
     rows = (
         [
-            (noun, own.configuration),
-            ("verdict", f"{choose_verdict_symbol(own.verdict)} {format_verdict(own)}".strip()),
-            (figure.unit, format_value(own)),
+            (noun, result.configuration),
+            ("verdict", name_verdict(result)),
+            (figure.unit, format_value(result)),
             (
                 format_against(verdicts.results[0].configuration),
-                "" if own.baseline else format_change(own),
+                "" if result.baseline else format_change(result),
             ),
-            ("blocks", format_blocks(own)),
-            ("slow runs", format_slow_runs(own)),
+            ("blocks", format_blocks(result)),
+            ("slow runs", format_slow_runs(result)),
         ]
-        for own in verdicts.results
+        for result in verdicts.results
     )
     title = f"{verdicts.workload}: {figure.name}, {better} is better"
     return make_table(rows, title, names=2)

@@ -105,19 +105,19 @@ def build_volume(
     layout, models = study.target.layout, study.target.models
     if layout is None or not measured:
         return None
-    usual = {figure: median(own[figure] for own in measured) for figure in _SPEEDS}
+    usual = {figure: median(member[figure] for member in measured) for figure in _SPEEDS}
     members = tuple(
         MemberReport(
-            device=own["device"],
-            read_rate=own["read_bytes_per_second"] / MIB,
-            reads_per_second=own["reads_per_second"],
-            write_rate=own["write_bytes_per_second"] / MIB,
-            writes_per_second=own["writes_per_second"],
+            device=member["device"],
+            read_rate=member["read_bytes_per_second"] / MIB,
+            reads_per_second=member["reads_per_second"],
+            write_rate=member["write_bytes_per_second"] / MIB,
+            writes_per_second=member["writes_per_second"],
             # What differs between disks of one made model is the noise of a single measurement.
             is_slow=models.count(model) == 1
-            and any(own[figure] < _SLOW * usual[figure] for figure in _SPEEDS),
+            and any(member[figure] < _SLOW * usual[figure] for figure in _SPEEDS),
         )
-        for own, model in zip(measured, models, strict=True)
+        for member, model in zip(measured, models, strict=True)
     )
     return VolumeReport(members=members, rates=tuple(_rates(study, layout, members, rows)))
 
@@ -128,7 +128,7 @@ def _rates(
     """Yield the rate of each direction in which the volume moved more than a few bytes."""
     for pair, counted in group_counted_trials(study, rows).items():
         measured = [row for row in counted if row.summary is not None]
-        configuration = next(each for each in study.configurations() if each.label == pair[1])
+        configuration = next(c for c in study.configurations() if c.label == pair[1])
         own_layout = layout.with_settings(configuration.settings)
         used = members[: own_layout.members_used(len(members))]
         moved = {name: _mean(measured, f"{prefix}kB/s") for name, prefix in _PREFIXES.items()}
@@ -142,10 +142,10 @@ def _rate(
 ) -> VolumeRateReport:
     prefix, writes = _PREFIXES[direction], direction == "write"
     disks = layout.parallel_disks(len(used), writes=writes)
-    rates = [own.write_rate if writes else own.read_rate for own in used]
-    random_rates = [own.writes_per_second if writes else own.reads_per_second for own in used]
-    completed = sum(_mean(rows, f"{prefix}/s", own.device) for own in used)
-    merged = sum(_mean(rows, f"{prefix}rqm/s", own.device) for own in used)
+    rates = [disk.write_rate if writes else disk.read_rate for disk in used]
+    random_rates = [disk.writes_per_second if writes else disk.reads_per_second for disk in used]
+    completed = sum(_mean(rows, f"{prefix}/s", member.device) for member in used)
+    merged = sum(_mean(rows, f"{prefix}rqm/s", member.device) for member in used)
     return VolumeRateReport(
         workload=rows[0].workload,
         configuration=rows[0].configuration,
@@ -167,7 +167,7 @@ def _devices(rows: Sequence[TrialRow], direction: Direction) -> Iterator[DeviceR
     same = [summary for summary in summaries if summary.below == summaries[-1].below]
     means = {
         name: {
-            figure: fmean(own.devices.get(name, {}).get(figure, 0.0) for own in same)
+            figure: fmean(summary.devices.get(name, {}).get(figure, 0.0) for summary in same)
             for figure in direction.figures
         }
         for name in same[-1].devices
