@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from iostudy.analysis.slow_runs import SlowRuns
 from iostudy.analysis.verdict import Verdict
 from iostudy.report.render.chart_files import write_report_files
-from iostudy.report.topics.verdicts import SlowRunsReport
 from iostudy.report.values import Report
 from iostudy.telemetry import summary
 from iostudy.telemetry.iostat import compute_iostat_figures
@@ -199,7 +199,7 @@ def test_a_verdict_of_one_side_has_the_colour_of_no_difference(
 def fragile(report: Report) -> Report:
     """The same report with the longest verdict there is, and slow runs."""
     first, *others = report.workloads
-    ranks = {"fragile": True, "slow": SlowRunsReport(slow=3, runs=20, at_most=0.344)}
+    ranks = {"fragile": True, "slow": SlowRuns(slow=3, runs=20, at_most=0.344)}
     baseline, *compared = first.results
     results = (baseline, *(result.model_copy(update=ranks) for result in compared))
     first = first.model_copy(update={"results": results})

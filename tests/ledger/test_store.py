@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import shutil
 from contextlib import closing
 from dataclasses import replace
@@ -83,6 +84,12 @@ def test_another_process_reads_the_recorded_values(ledger, tmp_path):
     assert other.study() == STUDY
     assert other.rows() == (replace(ended, counts=True),)
     other.close()
+
+
+def test_circumstances_that_are_no_number_are_unknown(tmp_path):
+    circumstances = {"host": {"load": math.nan, "rates": [1.0, math.inf]}}
+    with closing(Ledger.create(tmp_path, replace(STUDY, circumstances=circumstances))) as ledger:
+        assert ledger.study().circumstances == {"host": {"load": None, "rates": [1.0, None]}}
 
 
 def test_a_result_is_durable_at_once(tmp_path, monkeypatch):

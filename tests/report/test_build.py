@@ -141,10 +141,8 @@ def test_nan_is_reported_as_unknown() -> None:
     spoilt = replace(
         trials[0], summary=TelemetrySummary(1.0, {}, {"%user": math.nan, "%idle": math.inf})
     )
-    circumstances = {"host": {"load": math.nan, "names": ("a", math.inf)}}
-    report = build_report(experiment, study_row(experiment, circumstances), [spoilt, *trials[1:]])
+    report = build_report(experiment, study_row(experiment), [spoilt, *trials[1:]])
     assert report.trials[0].machine == {"%user": None, "%idle": None}
-    assert report.circumstances == {"host": {"load": None, "names": ["a", None]}}
 
 
 def test_options_have_the_notation_of_study_files() -> None:

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from iostudy.analysis.slow_runs import SlowRuns
 from iostudy.analysis.verdict import Verdict
 from iostudy.report.formatting import (
     format_against,
@@ -17,7 +18,6 @@ from iostudy.report.formatting import (
     format_signed_change,
 )
 from iostudy.report.topics.verdicts import (
-    SlowRunsReport,
     choose_verdict_symbol,
     format_blocks,
     format_change_size,
@@ -72,7 +72,7 @@ def test_changes_above_100_percent_are_ratios() -> None:
 
 
 def test_slow_runs_have_a_bound() -> None:
-    slow = SlowRunsReport(slow=0, runs=30, at_most=0.0951)
+    slow = SlowRuns(slow=0, runs=30, at_most=0.0951)
     assert format_slow_runs(result("bfq", Verdict.WORSE, slow=slow)) == "0 of 30, at most 9.51 %"
     assert format_slow_runs(result("bfq", Verdict.WORSE)) == ""
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import asdict
 
+from iostudy.report.base import DiagnosisReport
 from iostudy.report.formatting import finite_values
-from iostudy.report.topics.diagnosis import DiagnosisReport
 from iostudy.telemetry.iostat import compute_old_figures
 from iostudy.telemetry.summary import Figures as DeviceFigures
 from iostudy_watch.command import CommandReport

@@ -6,8 +6,7 @@ from typing import Literal
 
 from pydantic import FiniteFloat
 
-from iostudy.report.base import Value, declare_schema
-from iostudy.report.topics.diagnosis import DiagnosisReport
+from iostudy.report.base import DiagnosisReport, Value, declare_schema
 
 Figures = dict[str, FiniteFloat | None]
 

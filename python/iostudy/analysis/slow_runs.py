@@ -11,6 +11,7 @@ from __future__ import annotations
 import functools
 import math
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,11 +27,16 @@ SLOW_MARGINS = 5
 
 @dataclass(frozen=True)
 class SlowRuns:
-    """The slow ones among ``runs`` of a configuration; at most a share ``bound`` of all is slow."""
+    """Runs that failed, or are worse than the configuration's median by over five margins."""
+
+    __pydantic_config__: ClassVar = {"use_attribute_docstrings": True, "extra": "forbid"}
 
     slow: int
+    """Number of slow runs."""
     runs: int
-    bound: float
+    """Number of runs."""
+    at_most: float
+    """Upper bound of the share of slow runs, at a confidence of 1 minus the study's risk."""
 
 
 def find_slow_runs(figures: Array, margin: float, level: float) -> SlowRuns:

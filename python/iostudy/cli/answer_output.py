@@ -57,7 +57,7 @@ def print_answer(report: Report, folder: Path, form: AnswerForm) -> None:
         say(f"report: {folder / 'report.html'}")
     match form:
         case AnswerForm.SCREEN:
-            print_renderable(terminal.render_answer(build_answer(report, folder)))
+            print_renderable(build_answer(report, folder))
         case AnswerForm.FULL:
             print_renderable(terminal.render(report))
         case AnswerForm.MARKDOWN:

@@ -112,10 +112,12 @@ def _print_power(
     study: Study, same: Study, folder: Path, budget: float | None, *, json: bool
 ) -> None:
     from iostudy.ledger.studies import open_ledger
-    from iostudy.report.documents.power import AaMeasurement, build_power, build_power_table
+    from iostudy.report.documents.power import build_power, build_power_table
+    from iostudy.results.recorded_study import RecordedStudy
 
     with open_ledger(folder) as ledger:
-        result = build_power(study, AaMeasurement(same, ledger.rows(), str(folder)), budget)
+        recorded = RecordedStudy(str(folder), same, ledger.study(), ledger.rows())
+        result = build_power(study, recorded, budget)
     if json:
         print_json(result.model_dump(mode="json"))
         return

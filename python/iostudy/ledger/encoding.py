@@ -57,7 +57,8 @@ def decode_study(row: sqlite3.Row) -> StudyRow:
         seed=int(row["seed"]),
         started_at=row["started_at"],
         iostudy_version=row["iostudy_version"],
-        circumstances=json.loads(row["circumstances"]),
+        # JSON has no number that is infinite or not a number.
+        circumstances=json.loads(row["circumstances"], parse_constant=lambda _: None),
     )
 
 

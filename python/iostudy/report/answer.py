@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from rich.cells import cell_len, set_cell_size
+from rich.console import Console, ConsoleOptions
 from rich.text import Text
 
 from iostudy.analysis.verdict import Verdict
@@ -57,6 +58,9 @@ class Answer:
     reasons: Sequence[str]
     next_steps: Sequence[Step]
     report: str
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[Text]:
+        yield from lay_out(self, options.max_width)
 
 
 _PAGE = "report.html"
@@ -258,10 +262,11 @@ class _Shape:
 
     def head(self, table: FigureVerdicts) -> Text:
         """The workload, its unit, the baseline, and the axis."""
+        label = self.label + len(_GAP)
         cells = (
-            _pad(_cut(visible(table.name), self.label + len(_GAP)), self.label + len(_GAP)),
+            set_cell_size(_cut(visible(table.name), label), label),
             _unit(table).rjust(self.value),
-            _pad(_against(table), self.change),
+            set_cell_size(_against(table), self.change),
             " " * self.verdict,
             format_interval_axis(self.margin, self.plot, self.shown) if self.plot else "",
         )
@@ -270,12 +275,12 @@ class _Shape:
     def row(self, result: Result) -> Text:
         """A configuration with its value, change, verdict and interval."""
         cells = (
-            _GAP + _pad(_cut(visible(result.configuration), self.label), self.label),
+            _GAP + set_cell_size(_cut(visible(result.configuration), self.label), self.label),
             format_value(result).rjust(self.value),
             _change(result).rjust(self.change),
         )
         style = VERDICT_STYLES[result.verdict] if result.verdict else "dim"
-        verdict = (_pad(_verdict(result), self.verdict), style)
+        verdict = (set_cell_size(_verdict(result), self.verdict), style)
         bar = ""
         if self.plot and result.interval is not None and result.change is not None:
             ends = (result.interval.low, result.interval.high, result.change)
@@ -333,10 +338,6 @@ def _cut(text: str, width: int) -> str:
     half = (width - 1) / 2
     start = set_cell_size(text, math.ceil(half)).rstrip()
     return f"{start}{_CUT}{text[-math.floor(half) :].lstrip()}"
-
-
-def _pad(text: str, width: int) -> str:
-    return set_cell_size(text, width)
 
 
 def _line(text: str, style: str = "") -> Text:

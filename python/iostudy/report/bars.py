@@ -47,7 +47,9 @@ def format_interval_bar(
     ``shown`` is half the scale, in margins.
     """
     line, crossing = ("━", "┿") if final else ("─", "┼")
-    cells = _scale(width, shown)
+    marks = {_place(-1, width, shown): "┊", _place(1, width, shown): "┊"}
+    marks[_place(0, width, shown)] = "│"
+    cells = [marks.get(place, " ") for place in range(width)]
     if not math.isfinite(low) or not math.isfinite(high):
         return "".join(cells)
     first, last = _place(low, width, shown), _place(high, width, shown)
@@ -77,12 +79,6 @@ def format_interval_axis(margin: float, width: int, shown: int = SHOWN_MARGINS) 
         start = min(max(0, _place(at, width, shown) - len(label) // 2), width - len(label))
         cells[start : start + len(label)] = label
     return "".join(cells)
-
-
-def _scale(width: int, shown: int) -> list[str]:
-    marks = {_place(-1, width, shown): "┊", _place(1, width, shown): "┊"}
-    marks[_place(0, width, shown)] = "│"
-    return [marks.get(place, " ") for place in range(width)]
 
 
 def _place(margins: float, width: int, shown: int) -> int:

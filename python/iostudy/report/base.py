@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from enum import StrEnum
 from typing import Annotated, Any, Self
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, FiniteFloat
 
 from iostudy.analysis.verdict import Verdict
+from iostudy.diagnosis.bottleneck import Bottleneck, Finding
+from iostudy.diagnosis.evidence import Evidence
+from iostudy.workloads.measurement import Histogram
+from iostudy.workloads.native.latency import percentiles_us, pool_histograms
 
 
 class Value(BaseModel):
@@ -49,6 +54,45 @@ class OfConfiguration(UnderConfiguration, OnWorkload):
     """A value about one configuration on one workload."""
 
 
+class PooledLatencies(Value):
+    """Latencies of one operation, pooled over the trials that count."""
+
+    operation: str
+    """Name of the operation, such as ``read``."""
+    trials: int
+    """Number of counted trials with such operations."""
+    count: int
+    """Number of latencies in these trials."""
+    percentiles_us: dict[str, FiniteFloat]
+    """``p50`` to ``max``, in microseconds: upper bounds of their buckets, which are 4.4 % wide, at
+    most the maximum."""
+    upper_us: tuple[FiniteFloat, ...]
+    """Upper bounds of the buckets that are not empty, ascending, in microseconds."""
+    counts: tuple[int, ...]
+    """Number of latencies in each of these buckets."""
+
+    @classmethod
+    def pool(
+        cls,
+        operation: str,
+        histograms: Sequence[Histogram],
+        longest_us: float = math.inf,
+        **more: Any,
+    ) -> Self:
+        """Pool the histograms of trials; ``more`` are the other fields."""
+        histogram = pool_histograms(histograms)
+        upper_us, counts = zip(*histogram, strict=True)
+        return cls(
+            operation=operation,
+            trials=len(histograms),
+            count=sum(counts),
+            percentiles_us=percentiles_us(histogram, longest_us),
+            upper_us=upper_us,
+            counts=counts,
+            **more,
+        )
+
+
 class Span(Value):
     """Both ends of an interval, as fractions where the field says nothing else."""
 
@@ -79,19 +123,40 @@ Interval = Annotated[Span | None, BeforeValidator(_read_interval)]
 """An interval; ``copy_from`` takes both ends, too, and makes null of unknown ones."""
 
 
-class EffectReport(OnWorkload):
-    """The effect of one level of a factor, or an interaction of two levels."""
+class JudgedChange(Value):
+    """A change of a figure, with its verdict."""
+
+    change: Known
+    """The change, as a fraction; null if unknown."""
+    interval: Interval
+    """Confidence interval of the change; null if unknown."""
+    verdict: Verdict
+    """The verdict on it."""
+
+
+class DifferenceReport(JudgedChange):
+    """A change from one set of runs to another, with its verdict."""
+
+    by_margin: bool
+    """Whether the whole interval lies beyond the margin."""
+
+    @property
+    def says(self) -> str:
+        """The verdict in words: ``better by ≥ margin``."""
+        return f"{self.verdict}{' by ≥ margin' if self.by_margin else ''}"
+
+
+class EffectReport(OnWorkload, JudgedChange):
+    """The effect of one level of a factor, or an interaction of two levels.
+
+    The change of an interaction is beyond the product of both. The interval is simultaneous, for
+    all effects and interim analyses.
+    """
 
     level: str
     """The level or pair: ``atime=noatime``, or ``atime=noatime with file-max=64000``."""
     against: str
     """Level or pair that it is compared with."""
-    change: FiniteFloat | None
-    """Change of the figure as a fraction; for an interaction, beyond the product of both."""
-    interval: Span | None
-    """Simultaneous confidence interval for all effects and interim analyses; null if unknown."""
-    verdict: Verdict
-    """Verdict on the effect."""
     by_holm: bool
     """Whether only Holm's procedure shows the difference; the interval then contains zero."""
     p: FiniteFloat | None
@@ -99,6 +164,23 @@ class EffectReport(OnWorkload):
     analyses."""
     blocks: int
     """Number of counted blocks."""
+
+
+class DiagnosisReport(Value):
+    """The bottleneck of one run, and the examined figures."""
+
+    limit: Bottleneck
+    """The bottleneck of the first finding; unclear without findings."""
+    sentence: str
+    """The diagnosis in a sentence."""
+    no_help: str
+    """The most that a faster device could save, if the bottleneck is elsewhere; else empty."""
+    findings: tuple[Finding, ...]
+    """Bottlenecks of the run, the main one first."""
+    key_figures: tuple[Evidence, ...] = Field(serialization_alias="looked_at")
+    """Key figures of every run, whatever its bottleneck; the target's device first."""
+    missing: tuple[str, ...]
+    """Figures that were not available."""
 
 
 class Method(Value):

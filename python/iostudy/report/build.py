@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from functools import reduce
-from typing import Any
-
-from pydantic import JsonValue
 
 from iostudy.report.base import State, Step
 from iostudy.report.formatting import (
@@ -115,7 +111,7 @@ def build_report(recorded: RecordedStudy) -> Report:
         method=method.build_method(study, row.seed, runs),
         reproduce=method.list_reproduction_steps(study, row),
         study_text=row.text,
-        circumstances={str(key): _plain(item) for key, item in circumstances.items()},
+        circumstances=dict(circumstances),
         root=row.root,
         started_at=row.started_at,
         iostudy_version=row.iostudy_version,
@@ -261,14 +257,3 @@ def _notes(recorded: RecordedStudy) -> Iterator[str]:
     yield from dict.fromkeys(note for row in recorded.runs for note in row.notes)
     counted = [row.summary for row in recorded.trials if row.counts and row.summary]
     yield from filter(None, (topic.describe(counted) for topic in list_topics().values()))
-
-
-def _plain(value: Any) -> JsonValue:
-    """A JSON value in which no number is infinite or not a number."""
-    if isinstance(value, Mapping):
-        return {str(key): _plain(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(item) for item in value]
-    if isinstance(value, float):
-        return value if math.isfinite(value) else None
-    return value if value is None or isinstance(value, bool | int) else str(value)

@@ -20,7 +20,22 @@ from iostudy.study.source import read
 FOLDER = Path(__file__).parent.parent / "references"
 
 
-class PublishedFigure(StudySection):
+class PublishedValue(StudySection):
+    """A published value of a figure."""
+
+    configuration: str
+    """Published name of the configuration."""
+    workload: str
+    """Label of the workload."""
+    figure: str
+    """Name of the figure."""
+    unit: str
+    """Published unit."""
+    value: FiniteFloat
+    """Published value."""
+
+
+class PublishedFigure(PublishedValue):
     """A figure of a workload, by iostudy's names, in the unit it was published in.
 
     ``runs`` is how many runs it is of, ``load`` at which level of the publication's load they were,
@@ -28,11 +43,6 @@ class PublishedFigure(StudySection):
     workload has no figure of the same name and meaning.
     """
 
-    configuration: str
-    workload: str
-    figure: str
-    value: FiniteFloat
-    unit: str
     runs: PositiveInt = 1
     load: PositiveFloat | None = None
     own: str = ""
@@ -75,23 +85,36 @@ class PublishedItem(StudySection):
     why_not: str = ""
 
 
-class Publication(StudySection):
-    """A report that others have published, with what has to be known to read its figures.
-
-    ``baseline`` is the configuration that its others are compared with, each at its own load, and
-    ``load`` the option of the workloads whose levels these are, if there are any. ``counterparts``
-    are the labels that a study of today may have for configurations and workloads that are called
-    otherwise now, or that it cannot have.
-    """
+class Citation(StudySection):
+    """A publication and what has to be known to read its figures."""
 
     title: str
+    """Title of the publication."""
     kind: str
+    """Kind of publication, such as ``blog post``."""
     year: int
+    """Year of publication."""
     source: str
+    """Where it was published, and by whom."""
     circumstances: tuple[str, ...]
+    """Published conditions of its measurements."""
     caveats: tuple[str, ...]
+    """Limits of its figures."""
     open_questions: tuple[str, ...]
+    """Questions that it leaves open."""
     baseline: str
+    """Published name of the baseline."""
+
+
+class Publication(Citation):
+    """A report that others have published, with its figures.
+
+    Others are compared with the baseline, each at its own load. ``load`` is the option of the
+    workloads whose levels these are, if there are any. ``counterparts`` are the labels that a
+    study of today may have for configurations and workloads that are called otherwise now, or that
+    it cannot have.
+    """
+
     load: str = ""
     counterparts: dict[str, str] = Field(default_factory=dict)
     orders: tuple[PublishedOrder, ...] = ()

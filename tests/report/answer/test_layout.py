@@ -16,7 +16,7 @@ from iostudy.analysis.series import Flag
 from iostudy.analysis.verdict import Verdict
 from iostudy.report.answer import COLUMNS, LINES, Answer, build_answer, lay_out
 from iostudy.report.base import Span, State, Step
-from iostudy.report.render import markdown, terminal
+from iostudy.report.render import markdown
 from iostudy.report.topics.verdicts import FigureVerdicts, Result
 from iostudy.report.values import Report
 from iostudy.workloads.definition import Figure
@@ -154,7 +154,7 @@ def test_colour_only_repeats_what_is_written(monkeypatch) -> None:  # type: igno
         console = Console(
             file=file, width=80, force_terminal=colour, color_system="standard" if colour else None
         )
-        console.print(terminal.render_answer(build_answer(report(blocks=20), None)))
+        console.print(build_answer(report(blocks=20), None))
         shown[colour] = file.getvalue()
     assert "\x1b[31m" in shown[True]
     assert "▼ worse" in shown[False]

@@ -14,13 +14,13 @@ from iostudy.execution.session import prepare_session
 from iostudy.ledger.studies import open_ledger
 from iostudy.node.fake import FakeNode
 from iostudy.report.documents.power import (
-    AaMeasurement,
     PowerReport,
     build_power,
     build_power_table,
 )
 from iostudy.report.render import json_
 from iostudy.report.section import TextTable
+from iostudy.results.recorded_study import RecordedStudy
 from tests.json_schema import assert_conforms
 from tests.study.files import parse_once
 
@@ -64,14 +64,14 @@ def estimate(tmp_path_factory: pytest.TempPathFactory) -> Estimate:
     """The report on an A/A study; tests share those that differ by the budget only."""
 
     @cache
-    def measure(text: str, noise: float, effect: float) -> AaMeasurement:
+    def measure(text: str, noise: float, effect: float) -> RecordedStudy:
         folder = tmp_path_factory.mktemp("power")
         same = read(build_aa_study(read(text), "A/A", 10))
         assignment = prepare_session(same, folder, root=True, resume=False)
         node = FakeNode(seed=3, noise=noise, effects={AGAIN: effect})
         assignment.execute(node, seed=1, listeners=[])
         with open_ledger(folder) as ledger:
-            return AaMeasurement(same, ledger.rows(), str(folder))
+            return RecordedStudy(str(folder), same, ledger.study(), ledger.rows())
 
     def build(
         *, noise: float, budget: float | None = None, text: str = TEXT, effect: float = 0.0

@@ -6,10 +6,11 @@ import json
 
 import pytest
 
-from iostudy.report.documents.power import AaMeasurement, build_power
+from iostudy.report.documents.power import build_power
 from iostudy.report.render import json_, markdown
 from iostudy.report.topics.noise import REMEDIES, build_noise_section
 from iostudy.results.noise_causes import NoiseCause
+from iostudy.results.recorded_study import RecordedStudy
 from tests.report.factory import build_report, study_row
 from tests.results.synthetic_noise import STUDY, build_rows, nothing, steal
 
@@ -56,7 +57,8 @@ def test_every_cause_has_a_remedy():
 
 
 def test_power_gives_the_share_and_the_remedy():
-    result = build_power(STUDY, AaMeasurement(STUDY, build_rows(steal, 1), "DIR"))
+    rows = tuple(build_rows(steal, 1))
+    result = build_power(STUDY, RecordedStudy("DIR", STUDY, study_row(STUDY), rows))
     (own,) = result.noise_causes
     assert own.causes[0].cause is NoiseCause.STEAL
     said = next(text for text in result.sentences if "variance goes with steal" in text)

@@ -9,9 +9,8 @@ from pydantic import BaseModel, FiniteFloat
 
 from iostudy.diagnosis.bottleneck import Diagnosis
 from iostudy.node.protocol import TrialResult
-from iostudy.report.base import Value, declare_schema, finite
+from iostudy.report.base import DiagnosisReport, Value, declare_schema, finite
 from iostudy.report.formatting import finite_values
-from iostudy.report.topics.diagnosis import DiagnosisReport
 from iostudy.telemetry.summary import BlockRequests, Requests
 from iostudy.workloads.definition import Figure, WorkloadDefinition
 from iostudy.workloads.native.latency import percentiles_us

@@ -13,9 +13,8 @@ from pydantic import FiniteFloat, JsonValue
 from iostudy.analysis import unpaired
 from iostudy.analysis.paired import as_fraction
 from iostudy.analysis.rule import Rule
-from iostudy.analysis.verdict import Verdict
 from iostudy.report.base import (
-    Interval,
+    DifferenceReport,
     Known,
     OnWorkload,
     Span,
@@ -88,22 +87,16 @@ class StudyEffect(Value):
     """Number of paired blocks."""
 
 
-class EffectDifference(Value):
-    """Difference of the effects of a configuration in the two studies."""
+class EffectDifference(DifferenceReport):
+    """Difference of the effects of a configuration in the two studies.
+
+    The change is that of the figure relative to the baselines, from the first study to the second.
+    """
 
     first: StudyEffect
     """Effect in the first study."""
     second: StudyEffect
     """Effect in the second study."""
-    change: Known
-    """Change of the figure, relative to the baselines, from the first study to the second, as a
-    fraction; null if unknown."""
-    interval: Interval
-    """Confidence interval of that change."""
-    verdict: Verdict
-    """Verdict on the second study."""
-    by_margin: bool
-    """Whether the whole interval lies beyond the margin."""
 
 
 class ConfigurationComparison(OnWorkload):
@@ -352,7 +345,7 @@ def _sections(comparison: StudyComparison) -> Iterator[Section]:
                 (f"in {first}", format_signed_change(effect.first.change)),
                 (f"in {second}", format_signed_change(effect.second.change)),
                 ("change", format_change_interval(effect.change, effect.interval)),
-                ("verdict", f"{effect.verdict}{' by ≥ margin' if effect.by_margin else ''}"),
+                ("verdict", effect.says),
                 ("blocks", f"{effect.first.blocks} and {effect.second.blocks}"),
             ]
             effects.append(row)

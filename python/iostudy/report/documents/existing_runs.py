@@ -11,8 +11,7 @@ from pydantic import FiniteFloat
 
 from iostudy.analysis.rule import Rule
 from iostudy.analysis.unpaired import compare_samples
-from iostudy.analysis.verdict import Verdict
-from iostudy.report.base import Interval, Known, Value, declare_schema
+from iostudy.report.base import DifferenceReport, Value, declare_schema
 from iostudy.report.formatting import format_change_interval, format_count, format_figure
 from iostudy.report.section import Document, Section, make_table
 from iostudy.units import format_percent
@@ -36,8 +35,11 @@ class RunsMean(Value):
     """Number of runs."""
 
 
-class FigureComparison(Value):
-    """Comparison of one figure of the second set of runs with the first."""
+class FigureComparison(DifferenceReport):
+    """Comparison of one figure of the second set of runs with the first.
+
+    Fewer than two runs of either set have no interval.
+    """
 
     figure: Figure
     """The compared figure."""
@@ -45,14 +47,6 @@ class FigureComparison(Value):
     """Mean of the first set."""
     second: RunsMean
     """Mean of the second set."""
-    change: Known
-    """Change of the figure, as a fraction; null if unknown."""
-    interval: Interval
-    """Confidence interval of the change; null with fewer than two runs of either set."""
-    verdict: Verdict
-    """Verdict on the second set."""
-    by_margin: bool
-    """Whether the whole interval lies beyond the margin."""
 
 
 class RunsComparison(Value):
@@ -125,7 +119,7 @@ def build_runs_document(comparison: RunsComparison) -> Document:
         {
             "figure": result.figure.name,
             "change": format_change_interval(result.change, result.interval),
-            "verdict": f"{result.verdict}{' by ≥ margin' if result.by_margin else ''}",
+            "verdict": result.says,
             "before": f"{format_figure(result.first.value)} {result.figure.unit}".strip(),
             "after": f"{format_figure(result.second.value)} {result.figure.unit}".strip(),
             "runs": f"{result.first.runs} and {result.second.runs}",

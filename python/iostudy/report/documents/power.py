@@ -4,15 +4,21 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Literal
 
 from pydantic import Field, FiniteFloat
 
 from iostudy.analysis.noise import estimate_power, minimum_detectable_effect, pool_noise
 from iostudy.analysis.verdict import Verdict
-from iostudy.ledger.rows import TrialRow
-from iostudy.report.base import Interval, Span, Value, build_span, declare_schema, finite
+from iostudy.report.base import (
+    JudgedChange,
+    Span,
+    Value,
+    build_span,
+    declare_schema,
+    finite,
+)
 from iostudy.report.formatting import UNKNOWN, format_change_interval, format_count, join_words
 from iostudy.report.section import TextTable, make_table
 from iostudy.report.topics.noise import (
@@ -31,21 +37,11 @@ from iostudy.results.comparisons import (
 )
 from iostudy.results.continuation import estimate_block_time
 from iostudy.results.power import PowerBasis, find_power_basis
+from iostudy.results.recorded_study import RecordedStudy
 from iostudy.study.model import Study
 from iostudy.study.sections import MAX_BLOCKS
 from iostudy.units import format_percent, format_seconds
 from iostudy.workloads.definition import Figure
-
-
-class AaResult(Value):
-    """The comparison of two labels of the same configuration."""
-
-    change: FiniteFloat
-    """Observed change, as a fraction."""
-    interval: Interval
-    """Its confidence interval; null if unknown."""
-    verdict: Verdict
-    """Better or worse is a false winner."""
 
 
 class BudgetReport(Value):
@@ -68,8 +64,8 @@ class WorkloadPower(Value):
     """The figure that decides."""
     noise: PowerEstimateReport
     """Its noise and minimum detectable effect."""
-    same: AaResult
-    """Verdict of the A/A comparison."""
+    same: JudgedChange
+    """The comparison of two labels of the same configuration: better or worse is a false winner."""
     trial_seconds: FiniteFloat
     """Time of a trial with the baseline's settings and the pause after it, in seconds."""
     block_seconds: FiniteFloat
@@ -116,19 +112,10 @@ class PowerReport(Value):
     """Output folder of the A/A study."""
 
 
-@dataclass(frozen=True)
-class AaMeasurement:
-    """A completed A/A study and its output folder."""
-
-    study: Study
-    rows: Sequence[TrialRow]
-    folder: str
-
-
 def build_power(
-    planned: Study, same: AaMeasurement, budget_seconds: float | None = None
+    planned: Study, same: RecordedStudy, budget_seconds: float | None = None
 ) -> PowerReport:
-    """Return what a study can detect with the noise of its baseline's A/A study.
+    """Return what a study can detect with the noise of ``same``, its baseline's A/A study.
 
     ``budget_seconds`` adds what a study of that duration can detect.
     """
@@ -160,7 +147,7 @@ def build_power(
         budget=budget,
         sentences=(),
         noise_causes=build_noise_decompositions(same.study, same.rows),
-        folder=same.folder,
+        folder=same.place,
     )
     return report.model_copy(update={"sentences": tuple(_sentences(report, basis.explanation))})
 
@@ -198,7 +185,7 @@ def _workload(
         label=result.workload,
         figure=result.figure,
         noise=build_power_estimate(known, lambda count: count * block_seconds),
-        same=AaResult.copy_from(comparison, interval=comparison.change_interval),
+        same=JudgedChange.copy_from(comparison, interval=comparison.change_interval),
         trial_seconds=trial_seconds,
         block_seconds=block_seconds,
         budget_reachable=finite(within[0]) if within else None,

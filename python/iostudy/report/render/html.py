@@ -30,14 +30,13 @@ from iostudy.report.formatting import (
 )
 from iostudy.report.section import Chart, Document, Section
 from iostudy.report.topics import registry
-from iostudy.report.topics.intervals import build_forest_plot
+from iostudy.report.topics.intervals import build_axis
 from iostudy.report.topics.trials import build_run_order_chart, describe_trial
 from iostudy.report.topics.verdicts import (
     choose_verdict_symbol,
     explain_marks,
     format_blocks,
     format_change,
-    format_first_blocks_legend,
     format_slow_runs,
     format_value,
     format_verdict,
@@ -205,6 +204,7 @@ def render(report: Report) -> str:
         _placed(section, section.name, section.title)
         for section in registry.build_closing_sections(report)
     ]
+    compared = [result for table in list_verdicts(report.workloads) for result in table.results[1:]]
     return _render(
         "report.html",
         [
@@ -212,7 +212,7 @@ def render(report: Report) -> str:
             *(c for w in workloads for c in w.charts),
         ],
         report=report,
-        forest=build_forest_plot(report),
+        axis=build_axis(compared, report.method.margin),
         summary_sections=summary,
         closing_sections=closing,
         workloads=workloads,
@@ -298,16 +298,13 @@ def _levels(label: str) -> Markup:
 _FILTERS = {
     "against": format_against,
     "blocks": format_blocks,
-    "blocks_legend": format_first_blocks_legend,
     "list_verdicts": list_verdicts,
     "change": format_change,
     "code": _code,
     "fact_name": format_fact_name,
     "fact_text": format_fact,
     "levels": _levels,
-    "mark_legend": lambda plot: explain_marks(
-        r.result for group in plot.groups for r in group.rows
-    ),
+    "marks": explain_marks,
     "moment": format_time,
     "percent": units.format_percent,
     "named": name_configuration,

@@ -13,11 +13,7 @@ from iostudy.report.formatting import format_time
 from iostudy.report.section import Document, Section, TextTable
 from iostudy.report.topics import registry
 from iostudy.report.topics.trials import describe_trial
-from iostudy.report.topics.verdicts import (
-    build_verdict_table,
-    format_first_blocks_legend,
-    list_verdicts,
-)
+from iostudy.report.topics.verdicts import build_verdict_table, explain_marks, list_verdicts
 from iostudy.report.values import Report, WorkloadReport
 from iostudy.visible import visible
 
@@ -44,6 +40,7 @@ def render(report: Report) -> str:
         f"## Next steps\n\n{_numbered(steps)}",
         _list(*report.notes),
         *(_section(section, "##") for section in registry.build_summary_sections(report)),
+        _text(explain_marks(report.workloads)),
         *(_workload(workload, report) for workload in report.workloads),
         *(_section(section, "##") for section in registry.build_closing_sections(report)),
         f"## Method\n\n{_text(report.method.text)}",
@@ -120,18 +117,12 @@ def _workload(workload: WorkloadReport, report: Report) -> str:
         for trial in report.trials
         if trial.workload == workload.label and describe_trial(trial)
     )
+    tables = (build_verdict_table(verdicts, report.noun) for verdicts in list_verdicts([workload]))
     parts = (
         f"## {_text(workload.label)}",
-        *(
-            _table_of(build_verdict_table(verdicts, report.noun))
-            for verdicts in list_verdicts([workload])
-        ),
-        _text(format_first_blocks_legend(workload, report.workloads)),
+        *map(_table_of, tables),
         "\n".join(remarks),
-        *(
-            _section(section, "###")
-            for section in registry.build_workload_sections(workload, report)
-        ),
+        *(_section(part, "###") for part in registry.build_workload_sections(workload, report)),
     )
     return "\n\n".join(part for part in parts if part)
 

@@ -6,42 +6,25 @@ Colour only repeats what a symbol and a word say already; rich leaves it out whe
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
-from rich.console import Console, ConsoleOptions, Group, OverflowMethod, RenderableType
+from rich.console import Group, OverflowMethod, RenderableType
 from rich.padding import Padding
 from rich.text import Text
 
-from iostudy.report.answer import Answer, lay_out
 from iostudy.report.base import Step
 from iostudy.report.section import Document, Section, TextTable
 from iostudy.report.topics import registry
-from iostudy.report.topics.verdicts import build_verdict_table, format_blocks_legend, list_verdicts
+from iostudy.report.topics.verdicts import build_verdict_table, explain_marks, list_verdicts
 from iostudy.report.values import Report
 from iostudy.visible import visible
 
 
-def render_answer(answer: Answer) -> RenderableType:
-    """Render the answer on one screen, in the width of the terminal."""
-    return _Screen(answer)
-
-
-@dataclass(frozen=True)
-class _Screen:
-    answer: Answer
-
-    def __rich_console__(
-        self, console: Console, options: ConsoleOptions
-    ) -> Iterator[RenderableType]:
-        yield from lay_out(self.answer, options.max_width)
-
-
 def render(report: Report) -> RenderableType:
     """Render the whole report: answer, verdicts, next steps, and all sections with their tables."""
-    verdicts = list_verdicts(report.workloads)
-    tables = (build_verdict_table(table, report.noun) for table in verdicts)
-    legend = format_blocks_legend(result for table in verdicts for result in table.results)
-    dim = [*([legend] if legend else []), *(f"note: {note}" for note in report.notes)]
+    tables = (build_verdict_table(table, report.noun) for table in list_verdicts(report.workloads))
+    marks = filter(None, [explain_marks(report.workloads)])
+    dim = (*marks, *(f"note: {note}" for note in report.notes))
     workloads = (
         _section(section, f"{workload.label}: ")
         for workload in report.workloads

@@ -11,15 +11,13 @@ from dataclasses import dataclass
 from xml.etree import ElementTree as ET
 
 from iostudy.analysis.verdict import Verdict
-from iostudy.report.base import EffectReport
-from iostudy.report.documents.comparison import EffectDifference, StudyComparison
-from iostudy.report.documents.existing_runs import FigureComparison, RunsComparison
+from iostudy.report.base import JudgedChange
+from iostudy.report.documents.comparison import StudyComparison
+from iostudy.report.documents.existing_runs import RunsComparison
 from iostudy.report.formatting import format_change_interval
 from iostudy.report.topics.verdicts import Result, list_verdicts
 from iostudy.report.values import Report
 from iostudy.visible import visible
-
-_Compared = Result | EffectReport | EffectDifference | FigureComparison
 
 
 @dataclass(frozen=True)
@@ -33,7 +31,7 @@ class VerdictCase:
     reason: str = ""
 
 
-def _build_case(workload: str, name: str, compared: _Compared) -> VerdictCase:
+def _build_case(workload: str, name: str, compared: Result | JudgedChange) -> VerdictCase:
     verdict = compared.verdict or Verdict.INCONCLUSIVE
     text = f"{verdict}: {format_change_interval(compared.change, compared.interval)}"
     return VerdictCase(workload, name, verdict, text)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from pydantic import FiniteFloat
 
 from iostudy.ledger.rows import TrialRow
-from iostudy.report.base import OfConfiguration, Value
+from iostudy.report.base import OfConfiguration, PooledLatencies
 from iostudy.report.formatting import format_figure
 from iostudy.report.section import Section, make_table
 from iostudy.report.topics.telemetry import (
@@ -20,32 +20,21 @@ from iostudy.report.topics.telemetry import (
 from iostudy.study.model import Study
 from iostudy.telemetry.summary import Operation, Requests
 from iostudy.units import format_percent
-from iostudy.workloads.native.latency import percentiles_us, pool_histograms
 
 if TYPE_CHECKING:
     from iostudy.report.values import Report, WorkloadReport
 
 
-class PooledRequests(Value):
-    """Requests of one operation on one device, pooled over the counted trials."""
+class PooledRequests(PooledLatencies):
+    """Requests of one operation on one device, from issue to the driver to completion.
+
+    ``operation`` is ``read``, ``write``, ``discard`` or ``flush``.
+    """
 
     device: str
     """Name of the device. The tested device has the report's ``device`` in all trials."""
-    operation: str
-    """``read``, ``write``, ``discard`` or ``flush``."""
-    trials: int
-    """Number of trials with such requests."""
-    count: int
-    """Number of requests in these trials."""
     mean_us: FiniteFloat
     """Mean latency from issue to the driver to completion, in microseconds."""
-    percentiles_us: dict[str, FiniteFloat]
-    """``p50`` to ``max`` in microseconds: upper bounds of buckets 4.4 % wide, at most the
-    maximum."""
-    upper_us: tuple[FiniteFloat, ...]
-    """Upper bounds of the buckets that are not empty, ascending, in microseconds."""
-    counts: tuple[int, ...]
-    """Requests in each of these buckets."""
 
 
 class BlockLatencyReport(OfConfiguration):
@@ -98,18 +87,13 @@ def _pool_requests(
         of_device = [trial[device] for trial in traced if device in trial]
         for operation in dict.fromkeys(name for trial in of_device for name in trial):
             trials = [trial[operation] for trial in of_device if operation in trial]
-            histogram = pool_histograms(trial.latencies_us for trial in trials)
             count = sum(trial.count for trial in trials)
-            upper_us, counts = zip(*histogram, strict=True)
-            yield PooledRequests(
+            yield PooledRequests.pool(
+                operation,
+                [trial.latencies_us for trial in trials],
+                max(trial.max_us for trial in trials),
                 device=device,
-                operation=operation,
-                trials=len(trials),
-                count=count,
                 mean_us=math.fsum(trial.count * trial.mean_us for trial in trials) / count,
-                percentiles_us=percentiles_us(histogram, max(trial.max_us for trial in trials)),
-                upper_us=upper_us,
-                counts=counts,
             )
 
 

@@ -19,7 +19,6 @@ from iostudy.report.base import OfConfiguration
 from iostudy.report.drawing import COLOURS, Spec, alt, cycle_items, make_chart, make_legend
 from iostudy.report.formatting import format_count, name_configuration
 from iostudy.report.section import Chart, Section, make_table
-from iostudy.report.topics.diagnosis import Diagnoses
 from iostudy.report.topics.telemetry import group_counted_trials
 from iostudy.results.trial_contexts import TrialContexts
 from iostudy.study.model import Study
@@ -33,6 +32,10 @@ from iostudy.telemetry.timeline import (
 
 if TYPE_CHECKING:
     from iostudy.report.values import Report, WorkloadReport
+
+
+Diagnoses = Mapping[int, Diagnosis]
+"""Diagnoses of trials by their ids."""
 
 
 class BottleneckReport(OfConfiguration):
@@ -117,7 +120,10 @@ def diagnose_trials(
 
 
 def build_bottlenecks(
-    study: Study, rows: Sequence[TrialRow], diagnoses: Diagnoses, samples: ReadSamples | None
+    study: Study,
+    rows: Sequence[TrialRow],
+    diagnoses: Diagnoses,
+    samples: ReadSamples | None,
 ) -> tuple[BottleneckReport, ...]:
     """One for each workload and configuration with a diagnosed trial, in the study's order.
 

@@ -22,12 +22,10 @@ from iostudy.report.drawing import (
 from iostudy.report.formatting import format_against, name_configuration
 from iostudy.report.section import Chart
 from iostudy.report.topics.verdicts import (
-    FigureVerdicts,
     Result,
     format_blocks,
     format_change,
     format_verdict,
-    list_verdicts,
 )
 from iostudy.units import LARGEST_RATIO, format_percent
 
@@ -77,56 +75,22 @@ class ForestRow:
 
 
 @dataclass(frozen=True)
-class ForestGroup:
-    """The comparisons by one figure of a workload."""
-
-    verdicts: FigureVerdicts
-    rows: tuple[ForestRow, ...]
-
-
-@dataclass(frozen=True)
-class ForestPlot:
-    """All comparisons on one logarithmic axis, with the zone within the margin."""
-
-    ticks: tuple[Tick, ...]
-    zero: float
-    zone: tuple[float, float]
-    groups: tuple[ForestGroup, ...]
-
-
-def build_forest_plot(report: Report) -> ForestPlot | None:
-    """Return the plot of every comparison; None while no comparison has an interval."""
-    verdicts = list_verdicts(report.workloads)
-    results = [result for table in verdicts for result in table.results if not result.baseline]
-    axis = _build_axis(results, report.method.margin)
-    if axis is None:
-        return None
-    return ForestPlot(
-        ticks=tuple(axis.list_ticks()),
-        zero=axis.place(0.0),
-        zone=axis.place_zone(report.method.margin),
-        groups=tuple(
-            ForestGroup(table, tuple(axis.build_row(r) for r in table.results if not r.baseline))
-            for table in verdicts
-        ),
-    )
-
-
-@dataclass(frozen=True)
-class _Axis:
-    """An axis of log ratios from ``low`` to ``high``."""
+class ChangeAxis:
+    """A logarithmic axis of ratios, from ``low`` to ``high`` as log-ratios, and its margin."""
 
     low: float
     high: float
+    margin: float
 
     def place(self, log_ratio: float) -> float:
         """Return the position in percent, within the axis."""
         share = (log_ratio - self.low) / (self.high - self.low)
         return round(100 * min(1.0, max(0.0, share)), 2)
 
-    def place_zone(self, margin: float) -> tuple[float, float]:
-        """Return the ends of the zone within the margin."""
-        return self.place(-math.log1p(margin)), self.place(math.log1p(margin))
+    @property
+    def zone(self) -> tuple[float, float]:
+        """The ends of the zone within the margin."""
+        return self.place(-math.log1p(self.margin)), self.place(math.log1p(self.margin))
 
     def list_ticks(self) -> Iterator[Tick]:
         """Yield zero and the ticks whose labels do not extend beyond the axis.
@@ -164,7 +128,7 @@ class _Axis:
         )
 
 
-def _build_axis(results: Sequence[Result], margin: float) -> _Axis | None:
+def build_axis(results: Sequence[Result], margin: float) -> ChangeAxis | None:
     """Return an axis of all informative intervals and twice the margin; None without intervals.
 
     An interval that contains zero and exceeds 100 % is cut, because it would compress all others.
@@ -178,7 +142,7 @@ def _build_axis(results: Sequence[Result], margin: float) -> _Axis | None:
     low = min(-least, *(_log(span.low) for span in shown))
     high = max(least, *(_log(span.high) for span in shown))
     padding = _PADDING * (high - low)
-    return _Axis(low - padding, high + padding)
+    return ChangeAxis(low - padding, high + padding, margin)
 
 
 def _log(change: float) -> float:
@@ -217,7 +181,7 @@ def draw_intervals(
     Every result keeps its row: what reaches beyond the axis ends in an arrow. ``noun`` is what the
     rows are. None while no result has an interval.
     """
-    axis = _build_axis(results, margin)
+    axis = build_axis(results, margin)
     if axis is None:
         return None
     rows = [
@@ -235,7 +199,7 @@ def draw_intervals(
         for row in map(axis.build_row, results)
     ]
     ticks = {f"{tick.position:g}": tick.label for tick in axis.list_ticks()}
-    low, high = axis.place_zone(margin)
+    low, high = axis.zone
     zone = alt.InlineData(values=[{"low": low, "high": high}])
     labels = [result.configuration for result in results]
     y = alt.Y("configuration:N", sort=None, title=None, axis=make_label_axis(labels))

@@ -16,7 +16,7 @@ from pydantic import FiniteFloat
 
 from iostudy.analysis.rule import Rule
 from iostudy.ledger.rows import MeasuredRow
-from iostudy.report.base import Span, UnderConfiguration, Value, build_span, finite
+from iostudy.report.base import PooledLatencies, Span, UnderConfiguration, Value, build_span, finite
 from iostudy.report.drawing import BLUE, GREEN, RED, Spec, alt, encode_configuration, make_chart
 from iostudy.report.formatting import (
     format_against,
@@ -32,7 +32,7 @@ from iostudy.study.requests import apply_configuration
 from iostudy.units import format_reading
 from iostudy.workloads import catalog
 from iostudy.workloads.definition import Figure
-from iostudy.workloads.native.latency import PERCENTILES, percentiles_us, pool_histograms
+from iostudy.workloads.native.latency import PERCENTILES
 
 if TYPE_CHECKING:
     from iostudy.report.values import Report, WorkloadReport
@@ -60,23 +60,8 @@ class OtherFigure(Value):
     """Means, in the study's order of configurations."""
 
 
-class LatencyReport(Value):
+class LatencyReport(UnderConfiguration, PooledLatencies):
     """Latencies of one operation under one configuration, pooled over the trials that count."""
-
-    operation: str
-    """Name of the operation, such as ``read``."""
-    configuration: str
-    """Label of the configuration."""
-    trials: int
-    """Number of counted trials."""
-    count: int
-    """Number of measured latencies in these trials."""
-    percentiles_us: dict[str, FiniteFloat]
-    """``p50`` to ``max``, in microseconds: upper bounds of their buckets, which are 4.4 % wide."""
-    upper_us: tuple[FiniteFloat, ...]
-    """Upper bounds of the buckets that are not empty, ascending, in microseconds."""
-    counts: tuple[int, ...]
-    """Number of latencies in each of these buckets."""
 
 
 class PartReport(Value):
@@ -189,17 +174,7 @@ def _pool_latencies(counted: Mapping[str, Sequence[MeasuredRow]]) -> Iterator[La
             measured = ((row.latencies or {}).get(operation) for row in rows)
             histograms = list(filter(None, measured))
             if histograms:
-                histogram = pool_histograms(histograms)
-                upper_us, counts = zip(*histogram, strict=True)
-                yield LatencyReport(
-                    operation=operation,
-                    configuration=label,
-                    trials=len(histograms),
-                    count=sum(counts),
-                    percentiles_us=percentiles_us(histogram),
-                    upper_us=upper_us,
-                    counts=counts,
-                )
+                yield LatencyReport.pool(operation, histograms, configuration=label)
 
 
 def _parts(figure: Figure, counted: Mapping[str, list[MeasuredRow]], rule: Rule) -> PartsReport:

@@ -11,7 +11,15 @@ from pydantic import FiniteFloat
 from iostudy.analysis.paired import as_fraction
 from iostudy.analysis.ranking import IntervalEstimates, Ranking
 from iostudy.analysis.verdict import Verdict
-from iostudy.report.base import OnWorkload, Span, UnderConfiguration, Value, build_span, finite
+from iostudy.report.base import (
+    JudgedChange,
+    OnWorkload,
+    Span,
+    UnderConfiguration,
+    Value,
+    build_span,
+    finite,
+)
 from iostudy.report.formatting import (
     find_factor_noun,
     find_single_factor,
@@ -65,20 +73,13 @@ class RankedConfiguration(RankRange):
     """Change against the geometric mean on that workload; null if most runs failed."""
 
 
-class RankedPair(Value):
-    """Comparison of two configurations over all workloads."""
+class RankedPair(JudgedChange):
+    """Change of performance from ``other`` to ``configuration`` over all workloads."""
 
     configuration: str
     """Label of the first configuration."""
     other: str
     """Label of the second one."""
-    change: FiniteFloat | None
-    """Change of performance from ``other`` to ``configuration``, as a fraction; null if most runs
-    failed."""
-    interval: Span | None
-    """Confidence interval of the change; null if unknown."""
-    verdict: Verdict
-    """Verdict on ``configuration`` against ``other``."""
 
 
 class RankReversal(Value):

@@ -26,7 +26,13 @@ from iostudy.results.comparisons import decision_rule
 from iostudy.results.paired_means import compare_means
 from iostudy.study import reference
 from iostudy.study.model import Study, WorkloadRequest
-from iostudy.study.reference import Publication, PublishedFigure, PublishedOrder
+from iostudy.study.reference import (
+    Citation,
+    Publication,
+    PublishedFigure,
+    PublishedOrder,
+    PublishedValue,
+)
 from iostudy.telemetry.iostat import compute_old_figures
 from iostudy.units import MIB
 from iostudy.workloads import catalog
@@ -54,21 +60,11 @@ class MeasuredCounterpart(Value):
     """Confidence interval of the change; null if unknown."""
 
 
-class PublishedFigureReport(Value):
+class PublishedFigureReport(PublishedValue, Value):
     """One published figure of one configuration."""
 
-    configuration: str
-    """Published name of the configuration."""
     baseline: bool
     """Whether it is the published baseline."""
-    workload: str
-    """Label of the workload."""
-    figure: str
-    """Name of the figure."""
-    unit: str
-    """Published unit."""
-    value: FiniteFloat
-    """Published value."""
     runs: int
     """Number of runs that the value summarizes."""
     load: str = ""
@@ -84,27 +80,11 @@ class PublishedFigureReport(Value):
         return f"{self.configuration} at {self.load}" if self.load else self.configuration
 
 
-class ReferenceReport(Value):
+class ReferenceReport(Citation, Value):
     """A publication on the question. No verdict uses its figures."""
 
     name: str
     """Name of the reference in study files."""
-    title: str
-    """Title of the publication."""
-    kind: str
-    """Kind of publication, such as ``blog post``."""
-    year: int
-    """Year of publication."""
-    source: str
-    """Where it was published, and by whom."""
-    circumstances: tuple[str, ...]
-    """Published conditions of its measurements."""
-    caveats: tuple[str, ...]
-    """Limits of its figures."""
-    open_questions: tuple[str, ...]
-    """Questions that it leaves open."""
-    baseline: str
-    """Published name of the baseline."""
     orders: tuple[PublishedOrder, ...]
     """Published rankings with at least two configurations of the study."""
     figures: tuple[PublishedFigureReport, ...]

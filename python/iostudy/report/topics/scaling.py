@@ -300,20 +300,15 @@ def format_crossing(
 
 
 def format_levels_between(crossing: CurveCrossing, option: str, levels: Sequence[LoadLevel]) -> str:
-    """``60 and 80 jobs``: the levels on either side."""
+    """``60 and 80 jobs``, or ``event_size 512KiB and 1MiB`` where levels have units."""
     ends = format_levels((crossing.below, crossing.above), levels, "and")
-    return _add_option(ends, option, levels)
+    return f"{option} {ends}" if _unit(levels) else f"{ends} {option}"
 
 
 def format_levels(loads: Sequence[float], levels: Sequence[LoadLevel], word: str = "or") -> str:
     """``2, 4 or 8``."""
     texts = {level.load: level.text for level in reversed(levels)}
     return join_words([texts[load] for load in loads], word)
-
-
-def _add_option(text: str, option: str, levels: Sequence[LoadLevel]) -> str:
-    """``60 and 80 jobs``, and ``event_size 512KiB and 1MiB`` where levels have units."""
-    return f"{option} {text}" if _unit(levels) else f"{text} {option}"
 
 
 def _unit(levels: Sequence[LoadLevel]) -> str:
@@ -502,7 +497,14 @@ def _draw_curves(
         alt.Tooltip("at:Q", title="load"),
         *(alt.Tooltip(f"{name}:Q", format=".4r") for name in fields),
     ]
-    (x, y), (colour, shape) = _draw_axes(curves.levels, option, title), codes
+    loads = [level.load for level in curves.levels]
+    texts = {f"{level.load:g}": level.text for level in curves.levels}
+    label = f"{{{','.join(f'{k!r}:{v!r}' for k, v in texts.items())}}}[datum.value]"
+    axis = alt.Axis(values=loads, labelExpr=label, grid=False)
+    x = alt.X("load:Q", title=option, axis=axis)
+    x = x.scale(type="log", nice=False, domain=[loads[0] / 1.1, loads[-1] * 1.1])
+    y = alt.Y("value:Q", title=title, axis=alt.Axis(format=",.3~r", tickCount=6))
+    y, (colour, shape) = y.scale(type="log", nice=False, padding=12), codes
     base = alt.Chart(alt.InlineData(values=rows)).encode(x=x, color=colour)
     layers = [*_draw_crossings(curves.crossings, x), base.mark_line(strokeWidth=1.8).encode(y=y)]
     if "low" in fields:
@@ -515,17 +517,6 @@ def _draw_curves(
         )
         layers.append(ring.encode(x=x, y=y, tooltip=tooltip))
     return make_chart(layers, height=300)
-
-
-def _draw_axes(levels: Sequence[LoadLevel], option: str, title: str) -> tuple[alt.X, alt.Y]:
-    loads = [level.load for level in levels]
-    texts = {f"{level.load:g}": level.text for level in levels}
-    label = f"{{{','.join(f'{k!r}:{v!r}' for k, v in texts.items())}}}[datum.value]"
-    axis = alt.Axis(values=loads, labelExpr=label, grid=False)
-    x = alt.X("load:Q", title=option, axis=axis)
-    x = x.scale(type="log", nice=False, domain=[loads[0] / 1.1, loads[-1] * 1.1])
-    y = alt.Y("value:Q", title=title, axis=alt.Axis(format=",.3~r", tickCount=6))
-    return x, y.scale(type="log", nice=False, padding=12)
 
 
 def _draw_crossings(crossings: Sequence[CurveCrossing], x: alt.X) -> Iterator[alt.Chart]:

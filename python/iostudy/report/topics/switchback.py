@@ -20,7 +20,15 @@ from iostudy.diagnosis.context import collect_operating_points
 from iostudy.diagnosis.diagnose import diagnose
 from iostudy.errors import LedgerError
 from iostudy.ledger.rows import NO_SAMPLES, PlanRow
-from iostudy.report.base import OnWorkload, Span, Step, UnderConfiguration, Value, build_span
+from iostudy.report.base import (
+    DiagnosisReport,
+    OnWorkload,
+    Span,
+    Step,
+    UnderConfiguration,
+    Value,
+    build_span,
+)
 from iostudy.report.formatting import (
     UNKNOWN,
     format_change_interval,
@@ -31,7 +39,6 @@ from iostudy.report.formatting import (
 )
 from iostudy.report.section import Section, make_table
 from iostudy.report.topics.covariates import format_share
-from iostudy.report.topics.diagnosis import DiagnosisReport
 from iostudy.results.comparisons import (
     BlockFigures,
     ComparisonResult,

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from pydantic import FiniteFloat
 
 from iostudy.analysis.slow_runs import is_slow
-from iostudy.diagnosis.bottleneck import Bottleneck
+from iostudy.diagnosis.bottleneck import Bottleneck, Diagnosis
 from iostudy.ledger.rows import TrialRow, TrialStatus
 from iostudy.report.base import Known, Value
 from iostudy.report.drawing import INK, alt, encode_configuration, make_chart, round_value
 from iostudy.report.formatting import UNKNOWN, round_values
 from iostudy.report.section import Chart
-from iostudy.report.topics.diagnosis import Diagnoses
 from iostudy.results.comparisons import collect_runs
 from iostudy.study.model import Study
 from iostudy.telemetry.summary import TelemetrySummary
@@ -73,7 +72,7 @@ class TrialReport(Value):
 
 
 def build_trials(
-    study: Study, rows: Sequence[TrialRow], diagnoses: Diagnoses
+    study: Study, rows: Sequence[TrialRow], diagnoses: Mapping[int, Diagnosis]
 ) -> tuple[TrialReport, ...]:
     """Build the values of all trials, in the order of ``rows``: run order."""
     signs = {w.label: 1 if w.figure.higher_is_better else -1 for w in study.workloads}

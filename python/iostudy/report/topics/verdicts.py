@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -31,17 +31,6 @@ from iostudy.workloads.definition import Figure
 
 if TYPE_CHECKING:
     from iostudy.report.values import GuardReport, WorkloadReport
-
-
-class SlowRunsReport(Value):
-    """Runs that failed, or are worse than the configuration's median by over five margins."""
-
-    slow: int
-    """Number of slow runs."""
-    runs: int
-    """Number of runs."""
-    at_most: FiniteFloat
-    """Upper bound of the share of slow runs, at a confidence of 1 minus the study's risk."""
 
 
 class SlowNoiseReport(Value):
@@ -94,7 +83,7 @@ class Result(UnderConfiguration):
     one."""
     blocks_needed: int | None = None
     """Estimated blocks in all for a final verdict of a comparison without one; null otherwise."""
-    slow: SlowRunsReport | None = None
+    slow: SlowRuns | None = None
     """Slow and failed runs over those blocks; null if unknown."""
     not_worse: bool = False
     """Whether it is shown not to be worse by the margin, at the level of the study's goal."""
@@ -156,7 +145,7 @@ def build_results(
         baseline=True,
         blocks=longest.comparison.blocks,
         value=finite(longest.baseline_mean),
-        slow=_slow_runs(longest.comparison.baseline_slow),
+        slow=longest.comparison.baseline_slow,
     )
     if find_mode(study).compares_levels:
         results.sort(key=lambda result: -abs(finite(result.comparison.estimate) or 0.0))
@@ -168,17 +157,12 @@ def build_results(
             bound=result.bound,
             value=result.mean,
             interval=result.comparison.change_interval,
-            slow=_slow_runs(result.comparison.slow),
             not_worse=result.meets_guard,
             guarded=is_met_guard(study, result),
         )
         for result in results
     )
     return (baseline, *others)
-
-
-def _slow_runs(runs: SlowRuns | None) -> SlowRunsReport | None:
-    return None if runs is None else SlowRunsReport.copy_from(runs, at_most=runs.bound)
 
 
 def list_verdicts(workloads: Sequence[WorkloadReport]) -> tuple[FigureVerdicts, ...]:
@@ -258,14 +242,19 @@ _MARKS: tuple[tuple[str, Callable[[Result], bool], str], ...] = (
 """Marks of a verdict, when it has them, and their meaning."""
 
 
-def explain_marks(results: Iterable[Result]) -> str:
-    """Explain the marks that these verdicts have; empty without marks."""
-    known = list(results)
-    return " ".join(
+def explain_marks(workloads: Sequence[WorkloadReport]) -> str:
+    """Explain the marks that verdicts and blocks of a study have; empty without marks."""
+    results = [result for verdicts in list_verdicts(workloads) for result in verdicts.results]
+    texts = [
         f"{mark[0].upper()}{mark[1:]}: {meaning}."
         for mark, has_mark, meaning in _MARKS
-        if any(has_mark(result) for result in known)
-    )
+        if any(has_mark(result) for result in results)
+    ]
+    for result in [result for result in results if result.blocks_needed is not None][:1]:
+        needed = format_blocks_needed(result.blocks_needed or 0, more="more than ")
+        about = f"{result.blocks} run, and {needed} needed for a final verdict"
+        texts.append(f"Blocks: {format_blocks(result)} means {about}.")
+    return " ".join(texts)
 
 
 def choose_verdict_symbol(verdict: Verdict | None) -> str:
@@ -280,49 +269,21 @@ def format_blocks(result: Result) -> str:
     return str(result.blocks)
 
 
-def format_blocks_legend(results: Iterable[Result]) -> str:
-    """Explain entries of ``format_blocks`` with an estimate; empty without any."""
-    for result in results:
-        if result.blocks_needed is not None:
-            needed = format_blocks_needed(result.blocks_needed, more="more than ")
-            return (
-                f"blocks: {format_blocks(result)} means {result.blocks} run, and {needed} "
-                "needed for a final verdict"
-            )
-    return ""
-
-
-def format_first_blocks_legend(
-    workload: WorkloadReport, workloads: Iterable[WorkloadReport]
-) -> str:
-    """The legend, under the first of the tables that has such an entry."""
-    first = next(
-        (workload for workload in workloads if format_blocks_legend(workload.results)), None
-    )
-    return format_blocks_legend(workload.results) if workload is first else ""
-
-
-def name_verdict(result: Result) -> str:
-    """Return the verdict with its symbol: ``▲ better by at least the margin``."""
-    return f"{choose_verdict_symbol(result.verdict)} {format_verdict(result)}".strip()
-
-
 def build_verdict_table(verdicts: FigureVerdicts, noun: str) -> TextTable:
     """Configuration, verdict, figure, change with its interval, blocks and slow runs."""
     figure, better = verdicts.figure, "higher" if verdicts.figure.higher_is_better else "lower"
-    rows = (
-        [
+    against = format_against(verdicts.results[0].configuration)
+
+    def build_row(result: Result) -> list[tuple[str, str]]:
+        symbol = choose_verdict_symbol(result.verdict)
+        return [
             (noun, result.configuration),
-            ("verdict", name_verdict(result)),
+            ("verdict", f"{symbol} {format_verdict(result)}".strip()),
             (figure.unit, format_value(result)),
-            (
-                format_against(verdicts.results[0].configuration),
-                "" if result.baseline else format_change(result),
-            ),
+            (against, "" if result.baseline else format_change(result)),
             ("blocks", format_blocks(result)),
             ("slow runs", format_slow_runs(result)),
         ]
-        for result in verdicts.results
-    )
+
     title = f"{verdicts.workload}: {figure.name}, {better} is better"
-    return make_table(rows, title, names=2)
+    return make_table(map(build_row, verdicts.results), title, names=2)
