@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from iostudy.analysis.comparison import Comparison, compare
-from iostudy.analysis.decision import decide, interval_ends
+from iostudy.analysis.decision import decide, estimate_shown, interval_ends
 from iostudy.analysis.paired import UNKNOWN, mean_interval
 from iostudy.analysis.rule import Rule
 from iostudy.analysis.sequential import repeated_alpha, spend_in_stages
@@ -380,12 +380,13 @@ def test_rare_slow_runs_are_a_condition_of_equivalence():
 def test_many_studies_are_decided_as_one():
     ratios = 0.05 * np.random.default_rng(9).standard_t(3, (20, 30)) + 0.02
     ended = decide(ratios, RULE)
+    shown = estimate_shown(ratios, ended, RULE)
     for index, study in enumerate(ratios):
         found = of_ratios(list(study))
         assert str(found.verdict) == ended.words[index]
         assert (found.blocks, found.futile) == (ended.blocks[index], ended.futile[index])
-        shown = (ended.low[index], ended.high[index])
-        assert (found.interval.low, found.interval.high) == pytest.approx(shown)
+        interval = found.interval
+        assert [found.estimate, interval.low, interval.high] == pytest.approx(shown[:, index])
 
 
 def test_equivalence_has_two_tests_at_the_whole_risk():

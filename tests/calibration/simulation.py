@@ -16,7 +16,7 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-from iostudy.analysis.decision import decide
+from iostudy.analysis import decision
 from iostudy.analysis.paired import Flags
 from iostudy.analysis.rule import Rule
 from iostudy.analysis.spending import AnalysisMethod
@@ -103,20 +103,29 @@ def carry_out(
     """Decide every study (studies x blocks) as a real one is decided."""
     if rule.method is AnalysisMethod.CONSTANT_LEVEL:
         return _carry_out_at_one_level(ratios, rule)
-    ended = decide(ratios, rule, ready=ready, rare=rare)
-    return Outcomes(ended.words, ended.blocks, ended.low, ended.high)
+    ended = decision.decide(ratios, rule, ready=ready, rare=rare)
+    return _outcomes(ratios, ended, rule)
 
 
 def _carry_out_at_one_level(ratios: Array, rule: Rule) -> Outcomes:
     """Stop every study at its first verdict."""
-    looks = [decide(ratios[:, :count], rule) for count in rule.boundaries.looks]
+    looks = [decision.decide(ratios[:, :count], rule) for count in rule.boundaries.looks]
     open_ = np.array([ended.words == str(Verdict.INCONCLUSIVE) for ended in looks])
     last = np.minimum(np.logical_and.accumulate(open_, axis=0).sum(axis=0), len(looks) - 1)
-    columns = (
-        np.array([getattr(ended, name) for ended in looks])[last, np.arange(len(ratios))]
-        for name in ("words", "blocks", "low", "high")
+    ended = decision.Outcomes(
+        *(
+            np.array([vars(at_look)[name] for at_look in looks])[
+                last, ..., np.arange(len(ratios))
+            ].T
+            for name in vars(looks[0])
+        )
     )
-    return Outcomes(*columns)
+    return _outcomes(ratios, ended, rule)
+
+
+def _outcomes(ratios: Array, ended: decision.Outcomes, rule: Rule) -> Outcomes:
+    _, low, high = decision.estimate_shown(ratios, ended, rule)
+    return Outcomes(ended.words, ended.blocks, low, high)
 
 
 def pairs(shape: NoiseShape, rule: Rule, studies: int, *, difference: float = 0.0) -> Array:

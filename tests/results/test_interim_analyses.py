@@ -1,9 +1,29 @@
 from __future__ import annotations
 
+import random
+from dataclasses import replace
 from unittest.mock import patch
 
-from iostudy.results import comparisons
-from iostudy.results.comparisons import InterimAnalysis, compare_configurations
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from iostudy.analysis import decision
+from iostudy.analysis.comparison import compare_runs, decide_runs
+from iostudy.analysis.paired import PairedRuns
+from iostudy.analysis.rule import Rule
+from iostudy.analysis.spending import CONTINUABLE, SPENT, AnalysisMethod
+from iostudy.ledger.rows import TrialRow
+from iostudy.results.comparisons import (
+    InterimAnalysis,
+    collect_runs,
+    compare_configurations,
+    decision_rule,
+    guard_rule,
+    pair_runs,
+)
+from iostudy.study.model import Study
+from iostudy.study.sections import Decision, Goal
 from tests.report.factory import disturbed, rows, study
 
 
@@ -21,14 +41,106 @@ def test_rows_of_another_ledger_begin_anew() -> None:
         assert repr(kept.compare(others)) == repr(compare_configurations(plan, others))
 
 
-def test_only_the_workload_of_a_block_is_judged_again() -> None:
-    plan, kept = study(), InterimAnalysis(study())
-    trials = rows(plan)
-    (workload,) = {row.workload for row in trials[-4:]}
+def test_a_block_adds_one_look_at_its_workload() -> None:
+    plan = replace(study(), continuation=CONTINUABLE)
+    kept = InterimAnalysis(plan)
+    trials = rows(plan, blocks=12, noise=0.2)
     kept.compare(trials[:-4])
-    with patch.object(
-        comparisons, "compare_on_workload", wraps=comparisons.compare_on_workload
-    ) as judged:
+    with patch.object(decision, "exceeds", wraps=decision.exceeds) as tested:
         kept.compare(trials)
         kept.compare(trials)
-    assert [call.args[1].label for call in judged.call_args_list] == [workload]
+    rules = {decision_rule(plan), guard_rule(plan)}
+    assert [call.args[0].shape for call in tested.call_args_list] == [(3, 12)] * 2 * len(rules)
+
+
+def _rule(draw: st.DrawFn) -> Rule:
+    return Rule(
+        margin=draw(st.sampled_from([0.01, 0.1])),
+        risk=0.1,
+        min_blocks=draw(st.integers(3, 6)),
+        max_blocks=draw(st.integers(8, 24)),
+        comparisons=draw(st.sampled_from([1, 3])),
+        method=draw(st.sampled_from(AnalysisMethod)),
+        bias=draw(st.sampled_from([0.0, 0.004])),
+        rare=draw(st.sampled_from([None, 0.3])),
+        continuation=draw(st.sampled_from([SPENT, CONTINUABLE])),
+    )
+
+
+@given(st.composite(_rule)(), st.integers(0, 10**6), st.sampled_from([0.0, 0.02, 0.1]))
+def test_outcomes_continue_as_if_they_had_begun_anew(rule: Rule, seed: int, effect: float) -> None:
+    """By each rule, with failed runs, equal figures, several stages, trials and windows."""
+    draw = np.random.default_rng(seed)
+    studies, most = 5, rule.longest
+    noise = np.round(0.02 * draw.standard_t(3, (2, studies, most)), draw.integers(2, 9))
+    noise[draw.random(noise.shape) < draw.choice([0.0, 0.02])] = -np.inf
+    baseline, other = noise[:, :, ~np.isneginf(noise).all(axis=0).any(axis=0)]
+    after = None if seed % 2 else draw.random(baseline.shape) < 0.5
+    runs = PairedRuns(baseline, other + effect * np.arange(studies)[:, None], after)
+    kept = None
+    for count in np.unique(draw.integers(0, baseline.shape[-1], 8)):
+        kept = decide_runs(runs.first(count), rule, kept)
+        assert_equal(kept, decide_runs(runs.first(count), rule))
+        for row in range(studies):
+            own = decide_runs(runs.take(np.arange(studies) == row).first(count), rule)
+            assert_equal(kept.take(np.array([row])), own)
+
+
+def assert_equal(one: object, other: object) -> None:
+    for name, values in vars(one).items():
+        np.testing.assert_array_equal(values, vars(other)[name], strict=True)
+
+
+@st.composite
+def _ledgers(draw: st.DrawFn) -> tuple[Study, list[TrialRow]]:
+    """A study and its trials so far, of which some failed, and whose decided ones are missing."""
+    guarded = draw(st.booleans())
+    plan = study()
+    time = replace(plan.workloads[0].figure, name="exec_time", unit="s", higher_is_better=False)
+    requests = [
+        replace(own, figures=(own.figure, time) if guarded else own.figures)
+        for own in plan.workloads
+    ]
+    goal = draw(st.sampled_from([None, Goal(better=["file-writes"], not_worse=["file-reads"])]))
+    plan = replace(
+        plan,
+        workloads=tuple(requests),
+        decide=Decision(
+            margin=0.03,
+            risk=0.05,
+            blocks=(5, 20),
+            goal=goal,
+            rare=draw(st.sampled_from([None, 0.3])),
+        ),
+        continuation=CONTINUABLE,
+        further_blocks=draw(st.sampled_from([0, 20])),
+    )
+    chance = random.Random(draw(st.integers(0, 10**6)))
+    last = {own.label: chance.choice([4, 12, 20]) for own in plan.configurations()[1:]}
+    trials = []
+    for row in disturbed(rows(plan, blocks=20, noise=draw(st.sampled_from([0.004, 0.05])))):
+        failed = chance.random() < 0.02
+        figures = {**(row.figures or {}), "exec_time": 10 * chance.lognormvariate(0, 0.01)}
+        if row.block <= last.get(row.configuration, 20):
+            trials.append(replace(row, figures=None if failed else figures))
+    return plan, trials
+
+
+@given(_ledgers(), st.lists(st.integers(0, 160), max_size=8))
+def test_looks_at_any_times_are_what_each_comparison_alone_gives(
+    ledger: tuple[Study, list[TrialRow]], ends: list[int]
+) -> None:
+    plan, trials = ledger
+    kept = InterimAnalysis(plan)
+    for end in (*sorted(ends), len(trials)):
+        found = kept.compare(trials[:end])
+        assert repr(found) == repr(compare_configurations(plan, trials[:end]))
+        collected = collect_runs(plan, trials[:end])
+        for result in found:
+            (own,) = (own for own in plan.workloads if own.label == result.workload)
+            runs = pair_runs(plan, own, result.figure, result.configuration, collected)
+            alone = compare_runs(
+                runs, higher_is_better=result.figure.higher_is_better, rule=decision_rule(plan)
+            )
+            assert repr(result.comparison) == repr(alone)
+            assert result.lost_blocks == runs.lost

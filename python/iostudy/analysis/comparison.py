@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -11,7 +11,7 @@ import numpy as np
 from iostudy.analysis.decision import (
     Outcomes,
     decide,
-    estimate,
+    estimate_shown,
     has_rare_slow_runs,
     interval_ends,
     is_balanced,
@@ -71,31 +71,43 @@ def compare(
 def compare_runs(runs: PairedRuns, *, higher_is_better: bool, rule: Rule) -> Comparison:
     """Compare two configurations by their paired runs."""
     ended = decide_runs(runs, rule)
-    return describe_runs(runs, ended, higher_is_better=higher_is_better, rule=rule)
+    return describe_runs(runs, ended, higher_is_better=higher_is_better, rule=rule)[0]
 
 
 def describe_runs(
     runs: PairedRuns, ended: Outcomes, *, higher_is_better: bool, rule: Rule
-) -> Comparison:
-    """Return the comparison whose verdict `decide_runs` gave."""
-    comparison = _describe(runs.differences, ended, rule, higher_is_better=higher_is_better)
-    used = runs.first(comparison.blocks)
-    slow, baseline_slow = (
-        find_slow_runs(x, rule.margin, rule.risk) for x in (used.other, used.baseline)
+) -> tuple[Comparison, ...]:
+    """Return the comparison of each pair (row) whose verdict `decide_runs` gave."""
+    rows = tuple(zip(*np.atleast_2d(runs.baseline, runs.other), strict=True))
+    described = _describe(
+        np.atleast_2d(runs.differences), ended, rule, higher_is_better=higher_is_better
     )
-    return replace(comparison, slow=slow, baseline_slow=baseline_slow)
+    return tuple(
+        replace(
+            comparison,
+            slow=find_slow_runs(other[: comparison.blocks], rule.margin, rule.risk),
+            baseline_slow=find_slow_runs(baseline[: comparison.blocks], rule.margin, rule.risk),
+        )
+        for comparison, (baseline, other) in zip(described, rows, strict=True)
+    )
 
 
-def decide_runs(runs: PairedRuns, rule: Rule) -> Outcomes:
-    """Return the verdict of `compare_runs` alone, by the runs up to the last analysis."""
+def decide_runs(runs: PairedRuns, rule: Rule, before: Outcomes | None = None) -> Outcomes:
+    """Return the verdict of `compare_runs` alone, by the runs up to the last analysis.
+
+    ``before`` is what it returned for the first of these runs.
+    """
     count = runs.other.shape[-1]
     sample = runs.first(rule.boundaries_of(count).last_look(count))
     baseline, other = np.atleast_2d(sample.baseline, sample.other)
     ready = None
     if rule.by_scores and sample.after is not None:
         ready = is_balanced(np.atleast_2d(sample.after))
-    rare = has_rare_slow_runs(baseline, other, rule) if rule.rare is not None else None
-    return decide(other - baseline, rule, ready=ready, rare=rare)
+    rare = None
+    if rule.rare is not None:
+        since = 0 if before is None else int(before.blocks.max())
+        rare = has_rare_slow_runs(baseline, other, rule, since=since)
+    return decide(other - baseline, rule, ready=ready, rare=rare, before=before)
 
 
 def compare_ratios(ratios: Array, *, higher_is_better: bool, rule: Rule) -> Comparison:
@@ -104,31 +116,38 @@ def compare_ratios(ratios: Array, *, higher_is_better: bool, rule: Rule) -> Comp
     Blocks after the last analysis have to wait for the next one.
     """
     used = ratios[: rule.boundaries_of(len(ratios)).last_look(len(ratios))]
-    return _describe(used, decide(used[None], rule), rule, higher_is_better=higher_is_better)
-
-
-def _describe(ratios: Array, ended: Outcomes, rule: Rule, *, higher_is_better: bool) -> Comparison:
-    count, futile = int(ended.blocks[0]), bool(ended.futile[0])
-    verdict = Verdict(str(ended.words[0]))
-    interval = Interval(float(ended.low[0]), float(ended.high[0]))
-    used = ratios[:count]
-    sd = float(np.std(used, ddof=1)) if count > 1 and np.isfinite(used).all() else math.nan
-    # A futile comparison needs more blocks than the study has.
-    at_least = 1 + (rule.max_blocks if futile else count)
-    is_known = verdict.is_final or math.isnan(sd)
-    return Comparison(
-        blocks=count,
-        estimate=estimate(used, rule),
-        sd=sd,
-        interval=interval,
-        verdict=verdict,
-        by_margin=exceeds_margin(verdict, interval, rule.delta),
-        blocks_needed=None if is_known else rule.required_blocks(sd, at_least=at_least),
-        fragile=_is_fragile(used, verdict, rule),
-        futile=futile,
-        is_not_worse=bool(ended.not_worse[0]),
-        higher_is_better=higher_is_better,
+    (described,) = _describe(
+        used[None], decide(used[None], rule), rule, higher_is_better=higher_is_better
     )
+    return described
+
+
+def _describe(
+    ratios: Array, ended: Outcomes, rule: Rule, *, higher_is_better: bool
+) -> Iterator[Comparison]:
+    shown = estimate_shown(ratios, ended, rule)
+    for row, count in enumerate(map(int, ended.blocks)):
+        used, verdict = ratios[row, :count], Verdict(str(ended.words[row]))
+        futile = bool(ended.futile[row])
+        estimate, low, high = map(float, shown[:, row])
+        interval = Interval(low, high)
+        sd = float(np.std(used, ddof=1)) if count > 1 and np.isfinite(used).all() else math.nan
+        # A futile comparison needs more blocks than the study has.
+        at_least = 1 + (rule.max_blocks if futile else count)
+        is_known = verdict.is_final or math.isnan(sd)
+        yield Comparison(
+            blocks=count,
+            estimate=estimate,
+            sd=sd,
+            interval=interval,
+            verdict=verdict,
+            by_margin=exceeds_margin(verdict, interval, rule.delta),
+            blocks_needed=None if is_known else rule.required_blocks(sd, at_least=at_least),
+            fragile=_is_fragile(used, verdict, rule),
+            futile=futile,
+            is_not_worse=bool(ended.not_worse[row]),
+            higher_is_better=higher_is_better,
+        )
 
 
 def _is_fragile(ratios: Array, verdict: Verdict, rule: Rule) -> bool:

@@ -27,11 +27,10 @@ MIN_ORDERS = 2
 
 def estimate(ratios: Array, rule: Rule) -> float:
     """Return the typical difference of paired log-ratios; NaN for none."""
-    return float(estimate_rows(ratios[None], rule)[0])
+    return float(_centres(ratios[None], rule)[0])
 
 
-def estimate_rows(ratios: Array, rule: Rule) -> Array:
-    """Return the typical difference of each study (row); NaN without ratios."""
+def _centres(ratios: Array, rule: Rule) -> Array:
     if not ratios.shape[-1]:
         return np.full(len(ratios), np.nan)
     return normal_scores.centre(ratios) if rule.by_scores else ratios.mean(axis=-1)
@@ -44,15 +43,15 @@ def is_balanced(after: Flags) -> Flags:
     return np.asarray(np.minimum(seconds, firsts) >= MIN_ORDERS)
 
 
-def has_rare_slow_runs(baseline: Array, other: Array, rule: Rule) -> Flags:
+def has_rare_slow_runs(baseline: Array, other: Array, rule: Rule, *, since: int = 0) -> Flags:
     """Whether slow runs of both are rarer than ``rule.rare`` so far; rows are studies.
 
-    Only the analyses have a value.
+    Only the analyses after ``since`` blocks have a value.
     """
     assert rule.rare is not None
     rare = np.zeros(baseline.shape, dtype=bool)
     for count in rule.boundaries_of(baseline.shape[-1]).looks:
-        if count <= baseline.shape[-1]:
+        if since < count <= baseline.shape[-1]:
             most = most_slow_runs(count, rule.rare, rule.risk_spent(count))
             slow = (is_slow(x[:, :count], rule.margin).sum(axis=-1) for x in (baseline, other))
             rare[:, count - 1] = np.max(list(slow), axis=0) <= most
@@ -63,19 +62,50 @@ def has_rare_slow_runs(baseline: Array, other: Array, rule: Rule) -> Flags:
 class Outcomes:
     """The end of each study, or its state: arrays with an entry a study.
 
-    ``low`` and ``high`` are the intervals that reports show.
+    ``blocks`` are those of the last analysis that it took part in, or all before the first.
+    ``sides`` are the blocks at which it was first shown not to be worse (first row), and not to be
+    better; 0 if it is not.
     """
 
     words: NDArray[np.str_]
     blocks: NDArray[np.int64]
-    low: Array
-    high: Array
+    sides: NDArray[np.int64]
     futile: Flags
-    not_worse: Flags
+
+    @classmethod
+    def begin(cls, studies: int) -> Outcomes:
+        """Return the state before the first block."""
+        return cls(
+            np.full(studies, str(Verdict.INCONCLUSIVE), dtype=_WORD),
+            np.zeros(studies, dtype=np.int64),
+            np.zeros((2, studies), dtype=np.int64),
+            np.zeros(studies, dtype=bool),
+        )
+
+    def take(self, rows: NDArray[np.intp]) -> Outcomes:
+        """Return those of some studies."""
+        return Outcomes(*(values[..., rows] for values in vars(self).values()))
+
+    def put(self, rows: NDArray[np.intp], others: Outcomes) -> Outcomes:
+        """Return them with those of some studies replaced."""
+        changed = Outcomes(*(values.copy() for values in vars(self).values()))
+        changed.words[rows], changed.blocks[rows] = others.words, others.blocks
+        changed.sides[:, rows], changed.futile[rows] = others.sides, others.futile
+        return changed
+
+    @property
+    def not_worse(self) -> Flags:
+        """Whether each is not worse, whatever its verdict."""
+        return np.asarray(self.sides[0] > 0)
 
 
 def decide(
-    ratios: Array, rule: Rule, *, ready: Flags | None = None, rare: Flags | None = None
+    ratios: Array,
+    rule: Rule,
+    *,
+    ready: Flags | None = None,
+    rare: Flags | None = None,
+    before: Outcomes | None = None,
 ) -> Outcomes:
     """Decide studies (rows) by their paired log-ratios; each ends at its first final verdict.
 
@@ -84,16 +114,20 @@ def decide(
     are equivalence. No verdict is given at an analysis that is not ``ready``, and none of
     equivalence or of one side that is not ``rare``. A study with one level has the verdict of its
     last analysis, as a screening needs it.
+
+    ``before`` are the outcomes of the same studies with fewer blocks. The result is the same
+    without them, but repeats their analyses.
     """
     studies, given = ratios.shape
     boundaries = rule.boundaries_of(given)
-    looks = [index for index, count in enumerate(boundaries.looks) if count <= given]
-    blocks = np.full(studies, given)
-    words = np.full(studies, str(Verdict.INCONCLUSIVE), dtype=_WORD)
-    sides = np.zeros((2, studies), dtype=np.int64)
-    futile = np.zeros(studies, dtype=bool)
     by_last = rule.method is AnalysisMethod.CONSTANT_LEVEL
+    if before is None or by_last:
+        before = Outcomes.begin(studies)
+    words, blocks, sides, futile = (values.copy() for values in vars(before).values())
     ends_if_futile = not rule.continuation.stages
+    # Those that are open have all taken part in the same analyses.
+    since = blocks.max(initial=0)
+    looks = [index for index, count in enumerate(boundaries.looks) if since < count <= given]
     for index in looks[-1:] if by_last else looks:
         open_ = np.flatnonzero(~(np.isin(words, _FINAL_WORDS) | (futile & ends_if_futile)))
         if not len(open_):
@@ -108,9 +142,8 @@ def decide(
         words[open_] = _choose_words(sides[:, open_] > 0, apart, one_sided=rule.by_scores)
         blocks[open_] = count
         futile[open_] |= _is_futile(open_ratios, words[open_], rule)
-    low, high = _shown_bounds(ratios, blocks, words, sides, rule)
     futile &= ~np.isin(words, _FINAL_WORDS)
-    return Outcomes(words, blocks, low, high, futile, sides[0] > 0)
+    return Outcomes(words, np.where(blocks < boundaries.looks[0], given, blocks), sides, futile)
 
 
 _WORD = f"<U{max(map(len, Verdict))}"
@@ -159,6 +192,14 @@ def interval_ends(ratios: Array, level: float, rule: Rule) -> tuple[Array, Array
     return low - rule.bias, high + rule.bias
 
 
+def estimate_rows(ratios: Array, level: float, rule: Rule) -> Array:
+    """Return the typical difference of each study (row), and both ends of its interval."""
+    if rule.by_scores and normal_scores.is_attainable(ratios.shape[-1], level):
+        centre, low, high = normal_scores.estimate(ratios, level)
+        return np.array([centre, low - rule.bias, high + rule.bias])
+    return np.array([_centres(ratios, rule), *interval_ends(ratios, level, rule)])
+
+
 def _t_ends(ratios: Array, level: float) -> tuple[Array, Array]:
     """The t interval of each study; infinite after a failed run, and for n < 2."""
     count = ratios.shape[-1]
@@ -170,34 +211,30 @@ def _t_ends(ratios: Array, level: float) -> tuple[Array, Array]:
     return np.where(known, low, -np.inf), np.where(known, high, np.inf)
 
 
-def _shown_bounds(
-    ratios: Array,
-    blocks: NDArray[np.int64],
-    words: NDArray[np.str_],
-    sides: NDArray[np.int64],
-    rule: Rule,
-) -> tuple[Array, Array]:
-    """The intervals of difference, with an end of equivalence where the verdict is on that side.
+def estimate_shown(ratios: Array, outcomes: Outcomes, rule: Rule) -> Array:
+    """Return the typical difference of each study at its end, and both ends of its interval.
 
-    The interval of two one-sided tests contains zero (Hsu, Hwang, Liu & Ruberg 1994): between zero
-    and the end that a one-sided test gives, it holds the truth as often as that test is right. An
-    end of the interval of difference is used where that is nearer.
+    The interval is that of difference, with an end of equivalence where the verdict is on that
+    side. The interval of two one-sided tests contains zero (Hsu, Hwang, Liu & Ruberg 1994): between
+    zero and the end that a one-sided test gives, it holds the truth as often as that test is right.
+    An end of the interval of difference is used where that is nearer.
     """
-    low, high = np.full(len(ratios), -np.inf), np.full(len(ratios), np.inf)
-    for count in np.unique(blocks[blocks > 1]):
-        rows = np.flatnonzero(blocks == count)
+    shown = np.empty((3, len(ratios)))
+    for count in np.unique(outcomes.blocks):
+        rows = np.flatnonzero(outcomes.blocks == count)
         level = _level(rule, count, sided=False)
-        low[rows], high[rows] = interval_ends(ratios[rows, :count], level, rule)
+        shown[:, rows] = estimate_rows(ratios[rows, :count], level, rule)
+    _, low, high = shown
     for side, one_sided in enumerate((Verdict.NOT_WORSE, Verdict.NOT_BETTER)):
-        shown = np.isin(words, [str(Verdict.EQUIVALENT), str(one_sided)])
-        for count in np.unique(sides[side, shown]):
-            rows = np.flatnonzero(shown & (sides[side] == count))
+        is_shown = np.isin(outcomes.words, [str(Verdict.EQUIVALENT), str(one_sided)])
+        for count in np.unique(outcomes.sides[side, is_shown]):
+            rows = np.flatnonzero(is_shown & (outcomes.sides[side] == count))
             ends = interval_ends(ratios[rows, :count], _level(rule, count, sided=True), rule)
             if side == 0:
                 low[rows] = np.maximum(low[rows], np.minimum(0.0, ends[0]))
             else:
                 high[rows] = np.minimum(high[rows], np.maximum(0.0, ends[1]))
-    return low, high
+    return shown
 
 
 def _is_futile(ratios: Array, words: NDArray[np.str_], rule: Rule) -> Flags:
@@ -235,5 +272,6 @@ def deciding_interval(ratios: Array, rule: Rule) -> Interval:
         return UNKNOWN
     inside = exceeds(ratios[None], -rule.delta, _level(rule, count, sided=True), rule)
     words = _choose_words(inside, np.zeros_like(inside), one_sided=rule.by_scores)
-    low, high = _shown_bounds(ratios[None], np.array([count]), words, inside * count, rule)
-    return Interval(float(low[0]), float(high[0]))
+    at_end = Outcomes(words, np.array([count]), inside * count, np.zeros(1, dtype=bool))
+    _, low, high = estimate_shown(ratios[None], at_end, rule)[:, 0]
+    return Interval(float(low), float(high))

@@ -98,25 +98,46 @@ def interval_ends(differences: Array, level: float) -> tuple[Array, Array]:
 
     An end is infinite where the infinite differences suffice for the level.
     """
-    critical = _critical_value(differences.shape[-1], level)
-    low, high = _first_changes(differences, (critical, np.nextafter(-critical, -np.inf)))
+    low, high = _first_changes(differences, _around(_critical_value(differences.shape[-1], level)))
     return low, high
 
 
 def centre(differences: Array) -> Array:
     """Return the estimate of each row: where T changes its sign."""
-    low, high = _first_changes(differences, (0.0, np.nextafter(0.0, -np.inf)))
+    return _middle(*_first_changes(differences, _around(0.0)))
+
+
+def estimate(differences: Array, level: float) -> tuple[Array, Array, Array]:
+    """Return the estimate of each row with the ends of its interval, as the functions above."""
+    limits = *_around(0.0), *_around(_critical_value(differences.shape[-1], level))
+    before, after, low, high = _first_changes(differences, limits)
+    return _middle(before, after), low, high
+
+
+def _around(limit: float) -> tuple[float, float]:
+    """The limit, and the number before its mirror image: T is at most the limit, or below that."""
+    return limit, float(np.nextafter(-limit, -np.inf))
+
+
+def _middle(low: Array, high: Array) -> Array:
     with np.errstate(invalid="ignore"):
         return np.asarray(np.where(low == high, low, (low + high) / 2))
 
 
 def walsh_averages(differences: Array) -> Array:
     """Return (d_i + d_j)/2 of all i <= j in each row, sorted; infinite ones stand at the ends."""
-    first, second = np.triu_indices(differences.shape[-1])
+    count = differences.shape[-1]
+    averages = np.empty((len(differences), count * (count + 1) // 2))
+    end = 0
     with np.errstate(invalid="ignore"):
-        averages = (differences[:, first] + differences[:, second]) / 2
+        for first in range(count):
+            begin, end = end, end + count - first
+            np.add(differences[:, first:], differences[:, first, None], out=averages[:, begin:end])
+        averages /= 2
     # Two opposite infinities cancel for every theta, so T does not change there.
-    return np.sort(np.where(np.isnan(averages), np.inf, averages), axis=-1)
+    averages[np.isnan(averages)] = np.inf
+    averages.sort(axis=-1)
+    return averages
 
 
 def _first_changes(differences: Array, limits: Sequence[float]) -> Array:
@@ -126,10 +147,10 @@ def _first_changes(differences: Array, limits: Sequence[float]) -> Array:
     """
     averages = walsh_averages(differences)
     last = averages.shape[-1]
-    finite = np.isfinite(averages)
+    finite = np.isfinite(differences)
     ends = (
-        np.min(averages, axis=-1, where=finite, initial=np.inf) - 1,
-        np.max(averages, axis=-1, where=finite, initial=-np.inf) + 1,
+        np.min(differences, axis=-1, where=finite, initial=np.inf) - 1,
+        np.max(differences, axis=-1, where=finite, initial=-np.inf) + 1,
     )
     lowest, highest = (np.where(np.isfinite(end), end, 0.0)[:, None] for end in ends)
     steps = np.clip(np.hstack([averages, np.full((len(averages), 1), np.inf)]), lowest, highest)

@@ -96,6 +96,11 @@ class PairedRuns:
         order = None if self.after is None else self.after[..., :count]
         return PairedRuns(self.baseline[..., :count], self.other[..., :count], order)
 
+    def take(self, rows: Flags) -> PairedRuns:
+        """Return some of the pairs."""
+        order = None if self.after is None else self.after[rows]
+        return PairedRuns(self.baseline[rows], self.other[rows], order)
+
 
 def _performance(name: str, figures: Sequence[float]) -> Array:
     values = np.asarray(figures, dtype=np.float64)

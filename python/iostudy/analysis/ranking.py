@@ -30,7 +30,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from iostudy.analysis.comparison import decide_runs
-from iostudy.analysis.decision import estimate_rows, interval_ends
+from iostudy.analysis.decision import estimate_rows, estimate_shown
 from iostudy.analysis.paired import PairedRuns
 from iostudy.analysis.rule import Rule
 from iostudy.analysis.verdict import Verdict, classify_intervals
@@ -80,6 +80,20 @@ class BlockedRuns:
         """Return the first blocks."""
         positions = None if self.positions is None else self.positions[:count]
         return BlockedRuns(self.figures[:count], positions)
+
+    def begins_with(self, earlier: BlockedRuns) -> bool:
+        """Whether its first blocks are those of earlier runs."""
+        first = self.first(len(earlier.figures))
+        return all(
+            one is other or np.array_equal(one, other, equal_nan=True)
+            for one, other in zip(vars(first).values(), vars(earlier).values(), strict=True)
+        )
+
+    def lost(self, baseline: int) -> Indexes:
+        """Return the number of blocks in which a configuration and each later one both failed."""
+        failed = np.isneginf(self.figures)
+        both = failed[:, baseline, None] & failed[:, baseline + 1 :]
+        return np.asarray(both.sum(axis=0))
 
 
 @dataclass(frozen=True)
@@ -217,11 +231,8 @@ def _order_on_workload(runs: BlockedRuns, workloads: int, rule: Rule) -> Pairwis
             words = np.where(gate, outcomes.words, str(Verdict.INCONCLUSIVE))
             verdicts[others_of_one, one] = words
             verdicts[one, others_of_one] = _mirror(words)
-            estimates[1:, others_of_one] = outcomes.low, outcomes.high
-            for blocks in np.unique(outcomes.blocks):
-                ended = outcomes.blocks == blocks
-                ratios = runs_of_pairs.differences[ended, :blocks]
-                estimates[0, others_of_one[ended]] = estimate_rows(ratios, pair_rule)
+            shown = estimate_shown(runs_of_pairs.differences, outcomes, pair_rule)
+            estimates[:, others_of_one] = shown
         return estimates
 
     return PairwiseOrder(_estimate_pairs(count, compare_with), verdicts)
@@ -257,8 +268,7 @@ def _estimate_with(one: int, runs: BlockedRuns, rule: Rule) -> Array:
     for others, pairs in runs.pairs(one):
         ratios = pairs.differences
         level = rule.repeated_alpha(ratios.shape[-1])
-        estimates[0, others] = estimate_rows(ratios, rule)
-        estimates[1:, others] = interval_ends(ratios, level, unbiased)
+        estimates[:, others] = estimate_rows(ratios, level, unbiased)
     return estimates
 
 

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from iostudy import plugins
 from iostudy.analysis.comparison import Comparison, decide_runs, describe_runs
+from iostudy.analysis.decision import Outcomes
 from iostudy.analysis.paired import PairedRuns
 from iostudy.analysis.ranking import BlockedRuns, Ranking, is_rankable, rank
 from iostudy.analysis.rule import Rule
@@ -201,27 +202,11 @@ def compare_configurations(
 def compare_with_baseline(
     study: Study, rows: Iterable[MeasuredRow]
 ) -> tuple[ComparisonResult, ...]:
-    """Compare all configurations with the baseline, in the study's order."""
-    runs = collect_runs(study, rows)
-    return tuple(
-        result
-        for workload in study.workloads
-        for result in compare_on_workload(study, workload, runs)
-    )
-
-
-def compare_on_workload(
-    study: Study, workload: WorkloadRequest, runs: BlockRuns
-) -> tuple[ComparisonResult, ...]:
-    """Compare configurations with the baseline on one workload by `collect_runs`.
+    """Compare all configurations with the baseline, in the study's order.
 
     All comparisons by a figure come before those by the next one.
     """
-    return tuple(
-        _compare_with_baseline(study, workload, figure, configuration.label, runs)
-        for figure in workload.figures
-        for configuration in study.configurations()[1:]
-    )
+    return InterimAnalysis(study).compare(tuple(rows))
 
 
 def rank_configurations(study: Study, rows: Iterable[MeasuredRow]) -> Ranking | None:
@@ -232,35 +217,32 @@ def rank_configurations(study: Study, rows: Iterable[MeasuredRow]) -> Ranking | 
     """
     if not find_mode(study).compares_configurations:
         return None
-    columns = [choice.label not in study.bounds for choice in study.configurations()]
     collected, rule = collect_runs(study, rows), decision_rule(study)
-    runs = [_blocked_runs(study, workload, collected, columns) for workload in study.workloads]
+    labels = [choice.label for choice in study.choices()]
+    runs = [_blocked_runs(own.label, own.figure, labels, collected) for own in study.workloads]
     if not is_rankable(runs, rule):
         return None
     return rank(runs, study.weights, rule)
 
 
 def _blocked_runs(
-    study: Study, workload: WorkloadRequest, collected: BlockRuns, columns: Sequence[bool]
+    workload: str, figure: Figure, configurations: Sequence[str], collected: BlockRuns
 ) -> BlockedRuns:
-    """The runs of a workload by block, and by choice in the study's order."""
-    of_choices = [
-        collected.get((workload.label, configuration.label), {})
-        for configuration, is_choice in zip(study.configurations(), columns, strict=True)
-        if is_choice
-    ]
-    blocks = sorted({block for runs in of_choices for block in runs})
-    shape = (len(blocks), len(of_choices))
+    """The runs of a workload by block, and by configuration in the given order."""
+    columns = [collected.get((workload, label), {}) for label in configurations]
+    blocks = sorted({block for runs in columns for block in runs})
+    shape = len(blocks), len(columns)
     figures, positions = np.full(shape, np.nan), np.full(shape, np.nan)
-    sign = 1 if workload.figure.higher_is_better else -1
-    for column, runs in enumerate(of_choices):
-        for row, block in enumerate(blocks):
-            if (run := runs.get(block)) is not None:
-                failed = math.isnan(run.figure)
-                figures[row, column] = -np.inf if failed else sign * math.log(run.figure)
-                positions[row, column] = np.nan if run.position is None else run.position
-    known = not np.isnan(positions[~np.isnan(figures)]).any()
-    return BlockedRuns(figures, positions if known else None)
+    ran = np.zeros(shape, dtype=bool)
+    for column, runs in enumerate(columns):
+        rows = np.searchsorted(blocks, list(runs))
+        ran[rows, column] = True
+        figures[rows, column] = [run.figures[figure.name] for run in runs.values()]
+        positions[rows, column] = [run.position for run in runs.values()]
+    failed = ran & np.isnan(figures)
+    figures = (1 if figure.higher_is_better else -1) * np.log(figures)
+    figures[failed] = -np.inf
+    return BlockedRuns(figures, None if np.isnan(positions[ran]).any() else positions)
 
 
 def log_figures(study: Study, rows: Iterable[MeasuredRow]) -> Iterator[NDArray[np.float64]]:
@@ -310,33 +292,69 @@ def pair_runs(
     )
 
 
-def _compare_with_baseline(
+@dataclass(frozen=True)
+class Look:
+    """The comparisons of a workload by one figure, with their outcomes by each rule.
+
+    Each has an entry for every configuration but the baseline, in the study's order.
+    """
+
+    runs: BlockedRuns
+    outcomes: Mapping[Rule, Outcomes]
+    results: tuple[ComparisonResult, ...]
+
+
+def _look(
     study: Study,
     workload: WorkloadRequest,
     figure: Figure,
-    configuration: str,
     collected: BlockRuns,
-) -> ComparisonResult:
-    runs = pair_runs(study, workload, figure, configuration, collected)
+    before: Look | None,
+) -> Look:
+    """Compare all configurations with the baseline; ``before`` is the look at earlier runs."""
+    labels = [configuration.label for configuration in study.configurations()]
+    runs = _blocked_runs(workload.label, figure, labels, collected)
+    if before is not None and not runs.begins_with(before.runs):
+        before = None
     rules = decision_rule(study), guard_rule(study), better_rule(study)
     # They are equal in a study of one workload.
-    outcomes = {rule: decide_runs(runs, rule) for rule in set(rules)}
-    ended, guard, better = (outcomes[rule] for rule in rules)
-    comparison = describe_runs(runs, ended, higher_is_better=figure.higher_is_better, rule=rules[0])
-    used = runs.first(comparison.blocks)
-    return ComparisonResult(
-        workload=workload.label,
-        configuration=configuration,
-        baseline=study.baseline.label,
-        figure=figure,
-        mean=_geometric_mean(used.other, figure),
-        baseline_mean=_geometric_mean(used.baseline, figure),
-        comparison=comparison,
-        bound=configuration in study.bounds,
-        meets_better=better.words[0] == Verdict.BETTER,
-        meets_guard=bool(guard.not_worse[0]) or guard.words[0] == Verdict.BETTER,
-        lost_blocks=runs.lost,
-        is_guard=figure != workload.figure,
+    begun = {rule: Outcomes.begin(len(labels) - 1) for rule in set(rules)}
+    earlier = begun if before is None else before.outcomes
+    outcomes = dict(earlier)
+    results = {} if before is None else dict(enumerate(before.results))
+    for others, pairs in runs.pairs(0):
+        rows = others - 1
+        is_new = np.full(len(rows), before is None)
+        for rule in begun:
+            decided = decide_runs(pairs, rule, earlier[rule].take(rows))
+            is_new |= decided.blocks != earlier[rule].blocks[rows]
+            outcomes[rule] = outcomes[rule].put(rows, decided)
+        ended, guard, better = (outcomes[rule].take(rows[is_new]) for rule in rules)
+        used = pairs.take(is_new)
+        comparisons = describe_runs(
+            used, ended, higher_is_better=figure.higher_is_better, rule=rules[0]
+        )
+        for index, comparison in enumerate(comparisons):
+            row = rows[is_new][index]
+            results[row] = ComparisonResult(
+                workload=workload.label,
+                configuration=labels[1 + row],
+                baseline=labels[0],
+                figure=figure,
+                mean=_geometric_mean(used.other[index, : comparison.blocks], figure),
+                baseline_mean=_geometric_mean(used.baseline[index, : comparison.blocks], figure),
+                comparison=comparison,
+                bound=labels[1 + row] in study.bounds,
+                meets_better=better.words[index] == Verdict.BETTER,
+                meets_guard=bool(guard.not_worse[index]) or guard.words[index] == Verdict.BETTER,
+                is_guard=figure != workload.figure,
+            )
+    return Look(
+        runs,
+        outcomes,
+        tuple(
+            replace(results[row], lost_blocks=int(lost)) for row, lost in enumerate(runs.lost(0))
+        ),
     )
 
 
@@ -352,8 +370,8 @@ def _geometric_mean(performance: NDArray[np.float64], figure: Figure) -> float:
 class InterimAnalysis:
     """The interim analyses of one study whose rows are only appended, as in a ledger.
 
-    Each gives the result of `compare_configurations` for the same rows. In a study of thousands of
-    trials that takes a tenth of a second, and a block changes one workload of several.
+    Each gives the result of `compare_configurations` for the same rows. It continues the one
+    before: a block adds one look at the comparisons of its workload.
     """
 
     def __init__(self, study: Study) -> None:
@@ -361,7 +379,7 @@ class InterimAnalysis:
         self._compares_configurations = find_mode(study).compares_configurations
         self._rows: Sequence[MeasuredRow] = ()
         self._runs: dict[tuple[str, str], dict[int, Run]] = {}
-        self._results: dict[str, tuple[ComparisonResult, ...]] = {}
+        self._looks: dict[tuple[str, str], Look] = {}
 
     def compare(self, rows: Sequence[MeasuredRow]) -> tuple[ComparisonResult, ...]:
         """Return every comparison, in the study's order."""
@@ -370,15 +388,18 @@ class InterimAnalysis:
         known = len(self._rows)
         # Rows of ended trials do not change: if the last one is the same, the others are, too.
         if known and (len(rows) < known or rows[known - 1] is not self._rows[-1]):
-            known, self._runs, self._results = 0, {}, {}
-        for key, runs in collect_runs(self._study, rows[known:]).items():
+            known, self._runs = 0, {}
+        added = collect_runs(self._study, rows[known:])
+        for key, runs in added.items():
             self._runs.setdefault(key, {}).update(runs)
-            self._results.pop(key[0], None)
         self._rows = tuple(rows)
+        changed = {workload for workload, _ in added}
+        shown: list[ComparisonResult] = []
         for workload in self._study.workloads:
-            if workload.label not in self._results:
-                results = compare_on_workload(self._study, workload, self._runs)
-                self._results[workload.label] = results
-        return tuple(
-            result for workload in self._study.workloads for result in self._results[workload.label]
-        )
+            for figure in workload.figures:
+                key = workload.label, figure.name
+                if not known or workload.label in changed:
+                    before = self._looks.get(key)
+                    self._looks[key] = _look(self._study, workload, figure, self._runs, before)
+                shown += self._looks[key].results
+        return tuple(shown)
