@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fcntl
 import json
+import mmap
 import os
 import selectors
 import shlex
@@ -201,7 +202,7 @@ class _Tail:
     """
 
     def __init__(self) -> None:
-        self._ring = memoryview(bytearray(KEPT_BYTES))
+        self._ring = memoryview(mmap.mmap(-1, KEPT_BYTES))  # a bytearray would be filled with zeros
         self._end = 0
         self._count_bytes = 0
         self.at_end = False
