@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from iostudy.host.devices import read_device
 from iostudy.ledger.rows import TrialStatus
 from iostudy.ledger.store import FILE_NAME
 from tests.cli.program import LOOPBACK, endless, study
@@ -297,6 +298,34 @@ def test_a_scratch_device_is_only_destroyed_after_leave(program, loop):
     done = program.run_study("--yes")
     assert done.returncode == 0, done.stderr
     assert queue_state(loop) == before
+    assert program.residue() == []
+
+
+def test_a_study_is_not_resumed_on_another_disk_of_the_same_name(program, loop, tmp_path):
+    program.write(
+        ENDLESS.replace("{loopback: {size: 64MiB}}", f"{{scratch: {{device: /dev/{loop}}}}}")
+    )
+    process = program.start_study("--yes")
+    program.wait_for_trials(process, 1)
+    process.terminate()
+    process.communicate()
+    first, other = read_device(loop).backing_file, tmp_path / "other"
+    subprocess.run(["mkfs.ext4", "-q", other, "64M"], check=True)
+    content = other.read_bytes()
+    subprocess.run(["losetup", "--detach", f"/dev/{loop}"], check=True)
+    subprocess.run(["losetup", f"/dev/{loop}", other], check=True)
+    try:
+        done = program.run_study("--resume", "--yes")
+        assert done.returncode == 2
+        assert f"/dev/{loop} is {other}, 64MiB; " in done.stderr
+        assert other.read_bytes() == content
+    finally:
+        subprocess.run(["losetup", "--detach", f"/dev/{loop}"], check=True)
+        subprocess.run(["losetup", "--direct-io=on", f"/dev/{loop}", first], check=True)
+    resumed = program.start_study("--resume", "--yes")
+    program.wait_for_trials(resumed, 2)
+    resumed.terminate()
+    resumed.communicate()
     assert program.residue() == []
 
 

@@ -11,7 +11,9 @@ import typer
 
 from iostudy.cli.console import say
 from iostudy.errors import UsageError
+from iostudy.execution.session import target_identities
 from iostudy.folders import UNSAFE_FOLDERS_OPTION
+from iostudy.ledger.rows import StudyRow
 from iostudy.node.conditions import Permission
 from iostudy.settings.identity import DiskIdentity, ScratchIdentity
 from iostudy.settings.scratch import steps
@@ -30,14 +32,16 @@ class Consent:
         return [UNSAFE_FOLDERS_OPTION] if self.unsafe_folders else []
 
 
-def ask_permission(study: Study, consent: Consent) -> Permission:
+def ask_permission(study: Study, consent: Consent, recorded: StudyRow | None) -> Permission:
     """Ask before devices are overwritten, unless --yes was given.
 
-    The permission contains their identities, since a name may lead elsewhere later.
+    The permission contains their identities, since a name may lead elsewhere later, and those that
+    a resumed study has recorded.
     """
     devices = study.target.destroyed
     confirmed = {path: ask_destruction(path, study.name, consent) for path in devices}
-    return Permission(confirmed, unsafe_folders=consent.unsafe_folders)
+    began_on = None if recorded is None else target_identities(recorded.circumstances)
+    return Permission(confirmed, consent.unsafe_folders, began_on)
 
 
 def ask_destruction(path: Path, where: str, consent: Consent) -> ScratchIdentity:

@@ -15,6 +15,7 @@ from iostudy.errors import BusyError, UsageError
 
 if TYPE_CHECKING:
     from iostudy.cli.consent import Consent
+    from iostudy.execution.session import StudySession
     from iostudy.node.conditions import Permission
     from iostudy.study.model import Study
 
@@ -27,7 +28,7 @@ _TRY_EVERY_SECONDS = 1.0
 
 
 @contextmanager
-def prepare_output(study: Study, folder: Path, consent: Consent) -> Iterator[Permission]:
+def prepare_output(session: StudySession, consent: Consent) -> Iterator[Permission]:
     """Ask for consent to destroy data, make the output folder, and print the study's notes.
 
     A folder that this makes is removed if the study does not start.
@@ -38,9 +39,10 @@ def prepare_output(study: Study, folder: Path, consent: Consent) -> Iterator[Per
     from iostudy.host.mounts import read_mounts
     from iostudy.node.expected import require_programs
 
+    study, folder = session.study, session.folder
     require_programs(study)
     require_safe_folder(folder, insist=consent.unsafe_folders)
-    permission = ask_permission(study, consent)
+    permission = ask_permission(study, consent, session.recorded)
     missing = [directory for directory in (folder, *folder.parents) if not directory.exists()]
     make_output_folder(folder, insist=consent.unsafe_folders)
     for note in (*study.notes, *suggest_nfs(study, read_mounts())):

@@ -208,7 +208,7 @@ def _run(
     if final is not None:
         require_safe_folder(folder, insist=consent.unsafe_folders)
         return print_existing_report(final, folder, form=form)
-    with prepare_output(assignment.study, folder, consent) as permission:
+    with prepare_output(assignment, consent) as permission:
         if not resume:
             for line in wrap_plan(describe_plan(assignment.study)):
                 say(line)

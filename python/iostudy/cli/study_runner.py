@@ -80,7 +80,7 @@ def run_and_write_report(
     assignment = prepare_session(study, folder, root=os.geteuid() == 0, resume=resume)
     final = assignment.final_comparisons()
     if final is None:
-        with prepare_output(assignment.study, folder, consent) as permission:
+        with prepare_output(assignment, consent) as permission:
             final = run_remaining(assignment, permission, seed=seed, limit=limit)
     require_safe_folder(folder, insist=consent.unsafe_folders)
     write_report(folder)

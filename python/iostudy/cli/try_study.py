@@ -187,7 +187,7 @@ def try_study(
     root = os.geteuid() == 0
     study = prepare_session(parse(text, where=where, name=name), folder, root=root, resume=False)
     consent = Consent(destroy=yes, unsafe_folders=unsafe_folders)
-    with prepare_output(study.study, folder, consent) as permission:
+    with prepare_output(study, consent) as permission:
         most = _choose_blocks(study.study, folder, permission, seconds, wait_seconds)
         loaded = parse(build_study_text(line, (BLOCKS[0], most)), where=where, name=name)
         verdicts = _run(loaded, folder, permission, seed=seed, seconds=seconds, form=form)

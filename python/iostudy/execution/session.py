@@ -211,6 +211,11 @@ def _refuse_others(
             )
 
 
+def target_identities(circumstances: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return the identities of the devices or mounts of the target in recorded circumstances."""
+    return tuple(circumstances["target"]["identity"])
+
+
 def _lookup(value: Any, key: str) -> Any:
     return value.get(key) if isinstance(value, Mapping) else None
 
