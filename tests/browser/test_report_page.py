@@ -186,12 +186,12 @@ def test_a_verdict_of_one_side_has_the_colour_of_no_difference(
     workloads = (first.model_copy(update={"results": results}), *others)
     page, _ = opened(browser, full_report().model_copy(update={"workloads": workloads}), tmp_path)
     colours = dict(
-        page.locator("table.verdicts td.verdict").evaluate_all(
+        page.locator("table.verdicts th.verdict").evaluate_all(
             "(cells) => cells.map((cell) => [cell.className, getComputedStyle(cell).color])"
         )
     )
-    assert colours["verdict not worse"] == colours["verdict equivalent"]
-    assert colours["verdict not better"] == colours["verdict equivalent"]
+    assert colours["label verdict not worse"] == colours["label verdict equivalent"]
+    assert colours["label verdict not better"] == colours["label verdict equivalent"]
     assert len(set(colours.values())) == 4
     page.close()
 

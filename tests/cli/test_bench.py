@@ -16,12 +16,17 @@ from rich.console import Console
 
 from iostudy.cli.bench.command import parse_options
 from iostudy.cli.bench.json_output import BenchReport, build_document
-from iostudy.cli.bench.view import ProgressLine, print_result, show_progress
+from iostudy.cli.bench.view import (
+    BAR_LETTERS,
+    ProgressLine,
+    format_bars,
+    print_result,
+    show_progress,
+)
 from iostudy.diagnosis.bottleneck import Bottleneck, Diagnosis, Finding
 from iostudy.diagnosis.evidence import Confidence, Evidence
 from iostudy.errors import UsageError
 from iostudy.node.protocol import TrialResult
-from iostudy.report.bars import BAR_LETTERS, format_bars
 from iostudy.report.render import json_
 from iostudy.telemetry.recorder import Telemetry
 from iostudy.telemetry.samples import Samples

@@ -90,13 +90,15 @@ def build_report(recorded: RecordedStudy) -> Report:
         noun=find_study_noun(study),
         factor=find_single_factor(study),
         baseline=find_baseline_label(study),
-        configurations=configurations.build_configurations(study, rows, recorded.switchback.runs),
+        configurations=tuple(
+            configurations.build_configurations(study, rows, recorded.switchback.runs)
+        ),
         ranking=ranking.build_ranking(study, order),
         curves=tuple(scaling.build_scaling(study, recorded.measured, order)),
         workloads=workloads,
         switchback=tuple(switchback.build_switchback(recorded, compared)),
         trials=runs,
-        telemetry=telemetry.build_telemetry(study, rows),
+        telemetry=tuple(telemetry.build_telemetry(study, rows)),
         limits=limits,
         disturbed=bottlenecks.build_disturbances(study, rows, diagnoses),
         covariates=shares,
@@ -104,7 +106,7 @@ def build_report(recorded: RecordedStudy) -> Report:
         directories=directories.build_directories(study, circumstances),
         noise_causes=noise.build_noise_decompositions(study, rows),
         given_up=recorded.given_up,
-        block_requests=block_latency.build_block_latency(study, rows),
+        block_requests=tuple(block_latency.build_block_latency(study, rows)),
         device=telemetry.find_tested_device(recorded.runs),
         notes=tuple(_notes(recorded)),
         reference=reference.build_reference(study, rows),
@@ -145,7 +147,7 @@ def build_workloads(
     else:
         values = covariate_values(study, recorded.trials)
     shared = caveats.compute_shared_level(study, values)
-    reports = covariates.build_covariates(study, values, compared, shared)
+    reports = tuple(covariates.build_covariates(study, values, compared, shared))
     runs, context = collect_runs(study, rows), sentences.build_context(study)
     limited = caveats.find_limited(recorded.trials)
     tests = caveats.FlagTests(study, rows, runs, shared, limited, reports)

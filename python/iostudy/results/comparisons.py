@@ -219,7 +219,7 @@ def rank_configurations(study: Study, rows: Iterable[MeasuredRow]) -> Ranking | 
         return None
     collected, rule = collect_runs(study, rows), decision_rule(study)
     labels = [choice.label for choice in study.choices()]
-    runs = [_blocked_runs(own.label, own.figure, labels, collected) for own in study.workloads]
+    runs = [_blocked_runs(w.label, w.figure, labels, collected) for w in study.workloads]
     if not is_rankable(runs, rule):
         return None
     return rank(runs, study.weights, rule)

@@ -143,7 +143,7 @@ def test_clean_studies_are_flagged_no_more_often_than_the_level():
     for number in range(studies):
         values = covariate_values(STUDY, _with_noise(trials, random.Random(number)))
         shared = compute_shared_level(STUDY, values)
-        found = build_covariates(STUDY, values, compared, shared)
+        found = list(build_covariates(STUDY, values, compared, shared))
         raised += any(own.imbalance for own in found)
     assert raised <= studies * LEVEL
 

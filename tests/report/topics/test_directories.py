@@ -42,14 +42,13 @@ def test_each_has_its_mount_and_the_kind_of_its_storage() -> None:
 
 
 def test_the_section_warns_of_caches_of_servers() -> None:
-    section = build_directories_section(
-        build_report(STUDY, study_row(STUDY, CIRCUMSTANCES), rows(STUDY))
-    )
+    compared = build_report(STUDY, study_row(STUDY, CIRCUMSTANCES), rows(STUDY))
+    section = build_directories_section(compared.directories)
     assert section is not None
     (table,) = section.tables
     assert table.rows[1] == ("filer", "network", "nfs4", "srv:/export", "/mnt", "rw vers=4.2")
     assert section.notes[1].startswith("For filer, only the caches of this host's kernel")
-    assert build_directories_section(report()) is None
+    assert build_directories_section(report().directories) is None
 
 
 def test_the_method_names_directories() -> None:

@@ -35,7 +35,7 @@ def test_level_without_a_place_has_no_device() -> None:
     trial = replace(
         rows(experiment)[0], configuration="10", settings={"sysctl.vm.swappiness": "10"}
     )
-    changed = build_configurations(experiment, [trial])[1]
+    changed = list(build_configurations(experiment, [trial]))[1]
     assert tuple(list_levels(changed)) == (("sysctl.vm.swappiness", "10", "10"),)
 
 

@@ -125,7 +125,7 @@ def test_a_disk_made_like_others_is_not_slow(members: Any, slow: tuple[str, ...]
 def test_the_section_names_a_slow_disk_and_the_effect_of_merging() -> None:
     rates = circumstances((100, 110, 40, 102))
     report = build_report(STUDY, study_row(STUDY, rates), ROWS)
-    section = build_volume_section(report)
+    section = build_volume_section(report.volume, report.noun)
     assert section is not None
     text = " ".join(section.notes)
     assert "sdc is slower than 80 % of the median disk" in text

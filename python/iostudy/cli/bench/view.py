@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import textwrap
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
@@ -16,7 +17,6 @@ from iostudy.cli.console import err, print_line, print_numbers, print_table, say
 from iostudy.cli.plan_lines import COLUMNS
 from iostudy.diagnosis.bottleneck import Diagnosis
 from iostudy.node.protocol import TrialResult
-from iostudy.report.bars import format_bars
 from iostudy.report.section import TextTable
 from iostudy.report.topics.measurements import build_matrices
 from iostudy.telemetry.summary import BlockRequests, Requests
@@ -33,6 +33,8 @@ from iostudy.workloads.measurement import BYTES, Histogram, Part
 from iostudy.workloads.native.latency import percentiles_us
 from iostudy.workloads.tick import Tick, continue_run
 
+BAR_LETTERS = 40
+"""Length of the longest bar of a histogram."""
 _MOST_LINES = 22
 _METERS = (
     ("%util", "busy {:.0f} %"),
@@ -141,6 +143,24 @@ def _print_latencies(latencies: Mapping[str, Histogram]) -> None:
     for operation, histogram in measured.items():
         print_line()
         print_table((f"{operation}, up to us", "share, %", ""), list(format_bars(histogram)))
+
+
+def format_bars(histogram: Iterable[tuple[float, int]]) -> Iterator[tuple[str, str, str]]:
+    """Bound, share in percent and bar for each power of two, from the lowest to the highest.
+
+    Given are counts with their upper bounds, which are above zero.
+    """
+    counts: dict[int, int] = {}
+    for bound, count in histogram:
+        power = math.ceil(math.log2(bound))
+        counts[power] = counts.get(power, 0) + count
+    total, highest = sum(counts.values()), max(counts.values())
+    for power in range(min(counts), max(counts) + 1):
+        count = counts.get(power, 0)
+        bar = "█" * round(BAR_LETTERS * count / highest)
+        share = format_significant(100 * count / total)
+        upper = str(2**power) if power >= 0 else format_significant(2.0**power)
+        yield upper, share, bar or "▏" * bool(count)
 
 
 def _print_parts(figure: Figure, parts: Sequence[Part]) -> None:

@@ -19,9 +19,8 @@ from pydantic import JsonValue
 
 from iostudy import units
 from iostudy.extras import require_extra
-from iostudy.report.drawing import GLYPHS, Rows, Spec, schema_version
+from iostudy.report.drawing import GLYPHS, VERDICT_MARKS, Rows, Spec, schema_version
 from iostudy.report.formatting import (
-    format_against,
     format_fact,
     format_fact_name,
     format_figure,
@@ -33,11 +32,10 @@ from iostudy.report.topics import registry
 from iostudy.report.topics.intervals import build_axis
 from iostudy.report.topics.trials import build_run_order_chart, describe_trial
 from iostudy.report.topics.verdicts import (
+    build_verdict_table,
     choose_verdict_symbol,
     explain_marks,
-    format_blocks,
     format_change,
-    format_slow_runs,
     format_value,
     format_verdict,
     list_verdicts,
@@ -195,22 +193,14 @@ class WorkloadPart:
 
 def render(report: Report) -> str:
     """The whole page."""
-    summary = [
-        _placed(section, section.name, section.title)
-        for section in registry.build_summary_sections(report)
-    ]
+    summary = [*map(_placed, registry.build_summary_sections(report))]
     workloads = [_workload(workload, report, n) for n, workload in enumerate(report.workloads, 1)]
-    closing = [
-        _placed(section, section.name, section.title)
-        for section in registry.build_closing_sections(report)
-    ]
+    closing = [*map(_placed, registry.build_closing_sections(report))]
     compared = [result for table in list_verdicts(report.workloads) for result in table.results[1:]]
     return _render(
         "report.html",
-        [
-            *(c for section in summary for c in section.charts),
-            *(c for w in workloads for c in w.charts),
-        ],
+        [*(c for s in summary for c in s.charts), *(c for w in workloads for c in w.charts)],
+        title=report.question,
         report=report,
         axis=build_axis(compared, report.method.margin),
         summary_sections=summary,
@@ -222,9 +212,10 @@ def render(report: Report) -> str:
 
 def render_page(kicker: str, document: Document) -> str:
     """A page of a document's notes, sections and charts."""
-    sections = [_placed(section, section.name, section.title) for section in document.sections]
+    sections = [*map(_placed, document.sections)]
     charts = [chart for section in sections for chart in section.charts]
-    return _render("document.html", charts, kicker=kicker, document=document, sections=sections)
+    values = {"title": document.title, "kicker": kicker, "document": document, "data": ""}
+    return _render("document.html", charts, sections=sections, **values)
 
 
 def _render(template: str, charts: Iterable[PlacedChart], **values: object) -> str:
@@ -245,9 +236,10 @@ def _render(template: str, charts: Iterable[PlacedChart], **values: object) -> s
     )
 
 
-def _placed(section: Section, name: str, about: str) -> PlacedSection:
+def _placed(section: Section, end: str = "", of: str = "") -> PlacedSection:
+    name = f"{section.name}{end}"
     charts = (PlacedChart(f"{name}-{n}", chart) for n, chart in enumerate(section.charts, 1))
-    return PlacedSection(name, about, section, tuple(charts))
+    return PlacedSection(name, f"{section.title}{of}", section, tuple(charts))
 
 
 def _workload(workload: WorkloadReport, report: Report, number: int) -> WorkloadPart:
@@ -256,7 +248,7 @@ def _workload(workload: WorkloadReport, report: Report, number: int) -> Workload
         workload=workload,
         run_order=PlacedChart(f"run-order-{number}", run_order) if run_order else None,
         sections=tuple(
-            _placed(section, f"{section.name}-{number}", f"{section.title} on {workload.label}")
+            _placed(section, f"-{number}", f" on {workload.label}")
             for section in registry.build_workload_sections(workload, report)
         ),
     )
@@ -295,9 +287,15 @@ def _levels(label: str) -> Markup:
     return Markup(" ").join(element.format(level) for level in levels)
 
 
+_TONES = {GLYPHS[shape]: f" verdict {verdict}" for verdict, (_, shape) in VERDICT_MARKS.items()}
+
+
+def _tone(text: str) -> str:
+    """Return the classes of the cell of a verdict, which begins with its symbol."""
+    return _TONES.get(text[:1], "")
+
+
 _FILTERS = {
-    "against": format_against,
-    "blocks": format_blocks,
     "list_verdicts": list_verdicts,
     "change": format_change,
     "code": _code,
@@ -309,12 +307,13 @@ _FILTERS = {
     "percent": units.format_percent,
     "named": name_configuration,
     "remark": describe_trial,
-    "slow_runs": format_slow_runs,
     "significant": format_figure,
+    "tone": _tone,
     "unbroken": _unbroken,
     "value": format_value,
     "verdict": format_verdict,
     "verdict_symbol": choose_verdict_symbol,
+    "verdict_table": build_verdict_table,
 }
 
 

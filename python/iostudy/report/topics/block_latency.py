@@ -52,10 +52,9 @@ class BlockLatencyReport(OfConfiguration):
     """Requests by device, the target's first, and by operation."""
 
 
-def build_block_latency(study: Study, rows: Sequence[TrialRow]) -> tuple[BlockLatencyReport, ...]:
-    """One for each workload and configuration with a traced trial that counts."""
+def build_block_latency(study: Study, rows: Sequence[TrialRow]) -> Iterator[BlockLatencyReport]:
+    """Yield one for each workload and configuration with a traced trial that counts."""
     tested = find_tested_device(rows)
-    reports = []
     for (workload, configuration), trials in group_counted_trials(study, rows).items():
         traced = [
             (row.device, row.summary.requests)
@@ -66,7 +65,7 @@ def build_block_latency(study: Study, rows: Sequence[TrialRow]) -> tuple[BlockLa
             rename_tested_device(requests.devices, device, tested) for device, requests in traced
         ]
         if traced:
-            report = BlockLatencyReport(
+            yield BlockLatencyReport(
                 workload=workload,
                 configuration=configuration,
                 trials=len(traced),
@@ -75,8 +74,6 @@ def build_block_latency(study: Study, rows: Sequence[TrialRow]) -> tuple[BlockLa
                 unmatched_events=sum(requests.unmatched for _, requests in traced),
                 requests=tuple(_pool_requests(by_device)),
             )
-            reports.append(report)
-    return tuple(reports)
 
 
 def _pool_requests(

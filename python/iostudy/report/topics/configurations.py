@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
 
 from iostudy.ledger.rows import RunRow, TrialRow
 from iostudy.report.base import Value
 from iostudy.report.section import Section, TextTable
 from iostudy.study.model import Study
-
-if TYPE_CHECKING:
-    from iostudy.report.values import Report
 
 
 class ConfigurationReport(Value):
@@ -31,9 +27,8 @@ class ConfigurationReport(Value):
 
 def build_configurations(
     study: Study, rows: Sequence[TrialRow], runs: Sequence[RunRow] = ()
-) -> tuple[ConfigurationReport, ...]:
-    """Every configuration of the study; the baseline is the first."""
-    reports = []
+) -> Iterator[ConfigurationReport]:
+    """Yield every configuration of the study; the baseline is the first."""
     for configuration in study.configurations():
         actual: dict[str, tuple[str, ...]] = {}
         label = configuration.label
@@ -41,21 +36,21 @@ def build_configurations(
         for values in (*settings, *(run.settings.get(label, {}) for run in runs)):
             for name, value in values.items():
                 actual[name] = tuple(dict.fromkeys((*actual.get(name, ()), value)))
-        report = ConfigurationReport(
+        yield ConfigurationReport(
             label=label,
             baseline=configuration == study.baseline,
             settings=dict(configuration.settings),
             options=dict(configuration.options),
             read_back=actual,
         )
-        reports.append(report)
-    return tuple(reports)
 
 
-def build_configurations_section(report: Report) -> Section | None:
+def build_configurations_section(
+    configurations: Sequence[ConfigurationReport], noun: str
+) -> Section | None:
     """Requested and actual values; None without a varied setting or option."""
-    heads = (report.noun, "level", "requested", "actual")
-    rows = [(choice.label, *row) for choice in report.configurations for row in list_levels(choice)]
+    heads = (noun, "level", "requested", "actual")
+    rows = [(choice.label, *row) for choice in configurations for row in list_levels(choice)]
     note = "Actual values were read back during the trials. as-found is not written."
     table = TextTable("requested and actual values", heads, rows, names=2, words=2)
     return Section("configurations", "Configurations", (note,), folded=(table,)) if rows else None

@@ -77,13 +77,12 @@ def build_covariates(
     values: Sequence[CovariateValues],
     compared: Sequence[ComparisonResult],
     shared: FamilyOfTests,
-) -> tuple[CovariateReport, ...]:
-    """The share of every configuration, and where one deviates; ``shared`` has the level."""
+) -> Iterator[CovariateReport]:
+    """Yield the share of every configuration, and where one deviates; ``shared`` has the level."""
     verdicts = {
         (result.workload, result.configuration): result.comparison.verdict
         for result in exclude_guards(compared)
     }
-    reports = []
     configurations, relevant = study.configurations(), _RELEVANT * study.decide.margin
     for matrix in values:
         balance, imbalance = measure_balance(matrix.shares, shared.level), None
@@ -97,7 +96,7 @@ def build_covariates(
                 others=balance.mean_of_others,
                 meaning=_meaning(study, label, verdicts.get((matrix.workload, label)), more=more),
             )
-        report = CovariateReport(
+        yield CovariateReport(
             workload=matrix.workload,
             covariate=matrix.covariate,
             shares=tuple(
@@ -112,8 +111,6 @@ def build_covariates(
             testable=balance is not None and balance.minimum_p < shared.level,
             imbalance=imbalance,
         )
-        reports.append(report)
-    return tuple(reports)
 
 
 def _meaning(study: Study, configuration: str, verdict: Verdict | None, *, more: bool) -> str:

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from iostudy.report.base import Value
 from iostudy.report.formatting import join_words
 from iostudy.report.section import Section, make_table
 from iostudy.storage_kind import StorageKind, find_storage_kind
 from iostudy.study.model import Study
-
-if TYPE_CHECKING:
-    from iostudy.report.values import Report
 
 
 class DirectoryReport(Value):
@@ -64,12 +61,12 @@ _EXPLANATION = (
 )
 
 
-def build_directories_section(report: Report) -> Section | None:
+def build_directories_section(directories: Sequence[DirectoryReport]) -> Section | None:
     """None for a study with a single place."""
-    if not report.directories:
+    if not directories:
         return None
     notes = [_EXPLANATION]
-    kept = [d.name for d in report.directories if not StorageKind(d.storage).drops_caches]
+    kept = [d.name for d in directories if not StorageKind(d.storage).drops_caches]
     if kept:
         notes.append(
             f"For {join_words(kept)}, only the caches of this host's kernel were dropped before "
@@ -84,7 +81,7 @@ def build_directories_section(report: Report) -> Section | None:
             "mounted on": directory.mount_point,
             "options": " ".join(directory.options),
         }
-        for directory in report.directories
+        for directory in directories
     )
     table = make_table(rows, names=3, words=3)
     return Section("directories", "Directories compared", tuple(notes), tables=(table,))

@@ -37,26 +37,11 @@ _SMALL = math.log(2.5)
 """Length of a logarithmic axis up to which equal steps in percent are readable."""
 _STEPS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.25, 0.5, 1.0)
 """Steps between ticks, as fractions."""
-_RATIOS = tuple(
-    sorted(
-        digit * 10.0**power
-        for power in range(-4, 4)
-        for digit in (1.0, 2.0, 5.0)
-        if digit * 10.0**power <= 1000
-    )
-)
+_RATIOS = (*(digit * 10.0**power for power in range(-4, 3) for digit in (1, 2, 5)), 1000.0)
 _LABEL = 6.0
 """Half of a label on a narrow screen, in percent of the axis."""
 _PADDING = 0.07
 """Space at both ends, as a share of the axis."""
-
-
-@dataclass(frozen=True)
-class Tick:
-    """A tick: its position in percent of the axis, and its label."""
-
-    position: float
-    label: str
 
 
 @dataclass(frozen=True)
@@ -92,8 +77,8 @@ class ChangeAxis:
         """The ends of the zone within the margin."""
         return self.place(-math.log1p(self.margin)), self.place(math.log1p(self.margin))
 
-    def list_ticks(self) -> Iterator[Tick]:
-        """Yield zero and the ticks whose labels do not extend beyond the axis.
+    def list_ticks(self) -> Iterator[tuple[float, str]]:
+        """Yield position and label of zero, and of ticks with labels that fit within the axis.
 
         They are steps in percent on short axes, else ratios.
         """
@@ -110,7 +95,7 @@ class ChangeAxis:
         for ratio, label in ticks:
             position = self.place(math.log(ratio))
             if ratio == 1 or _LABEL <= position <= 100 - _LABEL:
-                yield Tick(position, label)
+                yield position, label
 
     def build_row(self, result: Result) -> ForestRow:
         """Return the comparison with its positions on the axis."""
@@ -198,7 +183,7 @@ def draw_intervals(
         }
         for row in map(axis.build_row, results)
     ]
-    ticks = {f"{tick.position:g}": tick.label for tick in axis.list_ticks()}
+    ticks = {f"{position:g}": label for position, label in axis.list_ticks()}
     low, high = axis.zone
     zone = alt.InlineData(values=[{"low": low, "high": high}])
     labels = [result.configuration for result in results]

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import groupby
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from pydantic import FiniteFloat
 
@@ -36,9 +36,6 @@ from iostudy.study.reference import (
 from iostudy.telemetry.iostat import compute_old_figures
 from iostudy.units import MIB
 from iostudy.workloads import catalog
-
-if TYPE_CHECKING:
-    from iostudy.report.values import Report
 
 
 class MeasuredCounterpart(Value):
@@ -277,9 +274,8 @@ def format_own_change(published: PublishedFigureReport) -> str:
     )
 
 
-def build_reference_section(report: Report) -> Section | None:
+def build_reference_section(reference: ReferenceReport | None) -> Section | None:
     """Published figures with the study's own; None without a publication."""
-    reference = report.reference
     if reference is None:
         return None
     tables = [

@@ -29,11 +29,11 @@ def build_summary_sections(report: Report) -> tuple[Section, ...]:
         *build_scaling_sections(report),
         build_ranking_section(report),
         build_caveats_section(report),
-        build_volume_section(report),
-        build_directories_section(report),
+        build_volume_section(report.volume, report.noun),
+        build_directories_section(report.directories),
         *_build_topics(report, leads=False),
         build_covariates_section(report),
-        build_switchback_section(report),
+        build_switchback_section(report.switchback, report.noun, report.factor),
         build_noise_section(report),
     )
     return tuple(section for section in sections if section is not None)
@@ -48,7 +48,10 @@ def _build_topics(report: Report, *, leads: bool) -> Iterator[Section]:
 
 def build_closing_sections(report: Report) -> tuple[Section, ...]:
     """Return the sections after the workloads that the study has."""
-    sections = (build_reference_section(report), build_configurations_section(report))
+    sections = (
+        build_reference_section(report.reference),
+        build_configurations_section(report.configurations, report.noun),
+    )
     return tuple(section for section in sections if section is not None)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING
 
 from pydantic import FiniteFloat
 
@@ -53,9 +52,6 @@ from iostudy.study.model import Study, WorkloadRequest
 from iostudy.study.requests import apply_configuration
 from iostudy.telemetry.covariates import WINDOW_COLUMNS, Covariate, compute_covariates
 from iostudy.units import format_percent, format_seconds
-
-if TYPE_CHECKING:
-    from iostudy.report.values import Report
 
 
 class ConfirmationReport(UnderConfiguration):
@@ -303,9 +299,11 @@ _EXPLANATION = (
 )
 
 
-def build_switchback_section(report: Report) -> Section | None:
+def build_switchback_section(
+    reports: Sequence[SwitchbackReport], noun: str, factor: str
+) -> Section | None:
     """None for a study of whole trials."""
-    if not report.switchback:
+    if not reports:
         return None
     plan = make_table(
         {
@@ -318,19 +316,19 @@ def build_switchback_section(report: Report) -> Section | None:
             "measured in": format_seconds(switchback.measuring_seconds),
             "bias included": format_percent(switchback.bias),
         }
-        for switchback in report.switchback
+        for switchback in reports
     )
     confirmations = (
         {
             "workload": switchback.workload,
-            report.noun: confirmation.configuration,
+            noun: confirmation.configuration,
             "in windows": confirmation.in_windows,
             "in whole trials": confirmation.in_trials,
             "difference": format_interval(confirmation.difference_interval),
             "trials": format_count(confirmation.blocks, "block"),
             "outcome": _describe_outcome(confirmation),
         }
-        for switchback in report.switchback
+        for switchback in reports
         for confirmation in switchback.confirmations
     )
     runs = (
@@ -341,13 +339,13 @@ def build_switchback_section(report: Report) -> Section | None:
             **{f"{name}, %": format_share(run.shares.get(name), UNKNOWN) for name in Covariate},
             "bottleneck": run.diagnosis.sentence,
         }
-        for switchback in report.switchback
+        for switchback in reports
         for run in switchback.runs
     )
     unconfirmed = (
         f"Too few whole trials ran to confirm {join_words(names)} on {switchback.workload}."
-        for switchback in report.switchback
-        if (names := [name_configuration(label, report.factor) for label in switchback.unconfirmed])
+        for switchback in reports
+        if (names := [name_configuration(label, factor) for label in switchback.unconfirmed])
     )
     telemetry = "Telemetry of the runs, under all configurations together"
     tables = (

@@ -57,25 +57,23 @@ _KIB = "kB"
 """iostat's kB are 1024 bytes; they are shown as MiB."""
 
 
-def build_telemetry(study: Study, rows: Sequence[TrialRow]) -> tuple[TelemetryReport, ...]:
-    """One for each workload and configuration with a trial that counts, in the study's order."""
-    tested, reports = find_tested_device(rows), []
-    for (workload, configuration), rows_of_pair in group_counted_trials(study, rows).items():
+def build_telemetry(study: Study, rows: Sequence[TrialRow]) -> Iterator[TelemetryReport]:
+    """Yield one for each workload and configuration with a counted trial, in the study's order."""
+    tested = find_tested_device(rows)
+    for (workload, configuration), trials in group_counted_trials(study, rows).items():
         by_name = [
             rename_tested_device(row.summary.devices if row.summary else {}, row.device, tested)
-            for row in rows_of_pair
+            for row in trials
         ]
         devices = dict.fromkeys(name for figures in by_name for name in figures)
-        if rows_of_pair:
-            report = TelemetryReport(
+        if trials:
+            yield TelemetryReport(
                 workload=workload,
                 configuration=configuration,
-                trials=len(rows_of_pair),
+                trials=len(trials),
                 devices={name: _mean(trial.get(name, {}) for trial in by_name) for name in devices},
-                machine=_mean(row.summary.machine for row in rows_of_pair if row.summary),
+                machine=_mean(row.summary.machine for row in trials if row.summary),
             )
-            reports.append(report)
-    return tuple(reports)
 
 
 def group_counted_trials(

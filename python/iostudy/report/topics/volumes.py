@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from statistics import fmean, median
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pydantic import FiniteFloat
 
@@ -17,9 +17,6 @@ from iostudy.settings.scratch.volume.layout import VolumeLayout
 from iostudy.study.model import Study
 from iostudy.telemetry.stack import Direction, build_flow
 from iostudy.units import KIB, MIB, format_percent
-
-if TYPE_CHECKING:
-    from iostudy.report.values import Report
 
 
 class MemberReport(Value):
@@ -200,14 +197,14 @@ _EXPLANATION = (
 )
 
 
-def build_volume_section(report: Report) -> Section | None:
+def build_volume_section(volume: VolumeReport | None, noun: str) -> Section | None:
     """None for a study without a volume."""
-    if (volume := report.volume) is None:
+    if volume is None:
         return None
     rates = (
         {
             "workload": rate.workload,
-            report.noun: rate.configuration,
+            noun: rate.configuration,
             "direction": rate.direction,
             "disks": rate.disks,
             "expected, MiB/s": format_figure(rate.expected),
