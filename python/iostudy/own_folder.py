@@ -54,16 +54,17 @@ def remove_folder(folder: Path) -> bool:
     try:
         if not os.path.lexists(folder):
             return False
-        _require_nothing_mounted(folder)
+        require_nothing_mounted(folder)
         shutil.rmtree(folder)
     except OSError as error:
         raise _not_removed(error.strerror or str(error), error.filename or folder) from error
     return True
 
 
-def _require_nothing_mounted(folder: Path) -> None:
+def require_nothing_mounted(folder: Path) -> None:
+    """RestoreError where something is mounted in a folder: its files are not the study's."""
     for mount in read_mounts():
-        if mount.point.is_relative_to(folder):
+        if mount.point.is_relative_to(os.path.realpath(folder)):
             raise _not_removed(f"{mount.source} is mounted there", mount.point)
 
 

@@ -6,8 +6,9 @@ import shutil
 
 import pytest
 
-from iostudy.errors import WorkloadError
+from iostudy.errors import RestoreError, WorkloadError
 from iostudy.workloads.file_removal import empty, remove
+from tests.mounts import mounted
 
 
 def test_files_folders_and_links_are_removed_and_what_links_point_to_is_kept(tmp_path):
@@ -43,3 +44,18 @@ def test_removal_failure_has_a_plain_message(tmp_path, monkeypatch):
     with pytest.raises(WorkloadError, match="Operation not permitted") as caught:
         empty(tmp_path)
     assert caught.value.where == str(tmp_path / "folder")
+
+
+@pytest.mark.root
+def test_what_is_mounted_in_a_folder_is_not_removed(tmp_path):
+    kept, folder = tmp_path / "kept", tmp_path / "folder"
+    (folder / "a").mkdir(parents=True)
+    kept.mkdir()
+    (kept / "precious").touch()
+    with mounted(folder / "a", "--bind", str(kept)):
+        for removal, path in ((empty, folder), (remove, folder), (remove, folder / "a")):
+            with pytest.raises(RestoreError, match="is mounted there"):
+                removal(path)
+    assert (kept / "precious").exists()
+    remove(folder)
+    assert not folder.exists()

@@ -6,14 +6,16 @@ import os
 import shutil
 from pathlib import Path
 
+from iostudy.own_folder import require_nothing_mounted
 from iostudy.workloads.core_errors import io_error
 
 
 def remove(path: Path) -> None:
     """Remove a file or a folder with all that is in it, following no link, if it is there.
 
-    WorkloadError where that fails.
+    WorkloadError where that fails, RestoreError where something is mounted in the folder.
     """
+    require_nothing_mounted(path)
     try:
         if path.is_dir() and not path.is_symlink():
             shutil.rmtree(path)
@@ -26,7 +28,7 @@ def remove(path: Path) -> None:
 
 
 def empty(directory: Path) -> None:
-    """Remove all that is in a folder, if that is there; WorkloadError where that fails."""
+    """Remove all that is in a folder, if that is there, as `remove` does."""
     try:
         entries = list(directory.iterdir())
     except FileNotFoundError:
