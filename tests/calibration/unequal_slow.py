@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from iostudy.analysis.decision import estimate
+from iostudy.analysis.decision import estimate_alone
 from iostudy.analysis.rule import Rule
 from iostudy.analysis.series import FamilyOfTests, flag_figures, measure_slow_noise
 from iostudy.analysis.verdict import Verdict
@@ -76,7 +76,7 @@ def find_winners_by_feeling(
 
 def _session(ratios: Array, rule: Rule) -> NodeEffect:
     sd = float(ratios.std(ddof=1))
-    return NodeEffect("", estimate(ratios, rule), sd, len(ratios))
+    return NodeEffect("", estimate_alone(ratios, rule)[0], sd, len(ratios))
 
 
 def _first(chosen: NDArray[np.bool_], most: int) -> NDArray[np.int64]:

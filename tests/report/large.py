@@ -7,7 +7,7 @@ import os
 import random
 from collections.abc import Iterator, Sequence
 from contextlib import closing
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +15,7 @@ import numpy as np
 from iostudy.ledger.rows import SamplesFile, StudyRow, TrialRow, TrialStatus
 from iostudy.ledger.samples import FOLDER, write_samples
 from iostudy.ledger.store import Ledger
+from iostudy.ledger.studies import CONTINUATION, METHOD
 from iostudy.study.model import Study, WorkloadRequest
 from iostudy.study.parser import parse
 from iostudy.study.plan import make_plan
@@ -23,7 +24,7 @@ from iostudy.telemetry.summary import TelemetrySummary
 from iostudy.workloads import catalog
 from iostudy.workloads.measurement import Histogram
 from iostudy.workloads.native.latency import merge_buckets
-from tests.report.factory import study_row
+from tests.report.factory import CIRCUMSTANCES, study_row
 
 SEED = 7
 WORKLOADS = (
@@ -72,8 +73,9 @@ def study(
 
 
 def row_of(study: Study) -> StudyRow:
-    """What the ledger of the study begins with."""
-    return study_row(study)
+    """What the ledger of the study begins with; its verdicts are those of new studies."""
+    method = {METHOD: study.method, CONTINUATION: asdict(study.continuation)}
+    return study_row(study, {**CIRCUMSTANCES, **method})
 
 
 def rows(study: Study, devices: Sequence[str] = DEVICES) -> Iterator[TrialRow]:

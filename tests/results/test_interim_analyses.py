@@ -91,48 +91,44 @@ def assert_equal(one: object, other: object) -> None:
         np.testing.assert_array_equal(values, vars(other)[name], strict=True)
 
 
-@st.composite
-def _ledgers(draw: st.DrawFn) -> tuple[Study, list[TrialRow]]:
-    """A study and its trials so far, of which some failed, and whose decided ones are missing."""
-    guarded = draw(st.booleans())
+GOAL = Goal(better=["file-writes"], not_worse=["file-reads"])
+
+
+@given(
+    guarded=st.booleans(),
+    goal=st.sampled_from([None, GOAL]),
+    rare=st.sampled_from([None, 0.3]),
+    further_blocks=st.sampled_from([0, 20]),
+    method=st.sampled_from(AnalysisMethod),
+    noise=st.sampled_from([0.004, 0.05]),
+    seed=st.integers(0, 10**6),
+)
+def test_looks_at_any_times_are_what_each_comparison_alone_gives(
+    *,
+    guarded: bool,
+    goal: Goal | None,
+    rare: float | None,
+    further_blocks: int,
+    method: AnalysisMethod,
+    noise: float,
+    seed: int,
+) -> None:
     plan = study()
     time = replace(plan.workloads[0].figure, name="exec_time", unit="s", higher_is_better=False)
-    requests = [
-        replace(own, figures=(own.figure, time) if guarded else own.figures)
-        for own in plan.workloads
-    ]
-    goal = draw(st.sampled_from([None, Goal(better=["file-writes"], not_worse=["file-reads"])]))
     plan = replace(
         plan,
-        workloads=tuple(requests),
-        decide=Decision(
-            margin=0.03,
-            risk=0.05,
-            blocks=(5, 20),
-            goal=goal,
-            rare=draw(st.sampled_from([None, 0.3])),
+        workloads=tuple(
+            replace(own, figures=(own.figure, time) if guarded else own.figures)
+            for own in plan.workloads
         ),
+        decide=Decision(margin=0.03, risk=0.05, blocks=(5, 20), goal=goal, rare=rare),
+        method=method,
         continuation=CONTINUABLE,
-        further_blocks=draw(st.sampled_from([0, 20])),
+        further_blocks=further_blocks,
     )
-    chance = random.Random(draw(st.integers(0, 10**6)))
-    last = {own.label: chance.choice([4, 12, 20]) for own in plan.configurations()[1:]}
-    trials = []
-    for row in disturbed(rows(plan, blocks=20, noise=draw(st.sampled_from([0.004, 0.05])))):
-        failed = chance.random() < 0.02
-        figures = {**(row.figures or {}), "exec_time": 10 * chance.lognormvariate(0, 0.01)}
-        if row.block <= last.get(row.configuration, 20):
-            trials.append(replace(row, figures=None if failed else figures))
-    return plan, trials
-
-
-@given(_ledgers(), st.lists(st.integers(0, 160), max_size=8))
-def test_looks_at_any_times_are_what_each_comparison_alone_gives(
-    ledger: tuple[Study, list[TrialRow]], ends: list[int]
-) -> None:
-    plan, trials = ledger
-    kept = InterimAnalysis(plan)
-    for end in (*sorted(ends), len(trials)):
+    chance = random.Random(seed)
+    trials, kept = _trials(plan, noise, chance), InterimAnalysis(plan)
+    for end in (*sorted(chance.choices(range(len(trials)), k=8)), len(trials)):
         found = kept.compare(trials[:end])
         assert repr(found) == repr(compare_configurations(plan, trials[:end]))
         collected = collect_runs(plan, trials[:end])
@@ -144,3 +140,18 @@ def test_looks_at_any_times_are_what_each_comparison_alone_gives(
             )
             assert repr(result.comparison) == repr(alone)
             assert result.lost_blocks == runs.lost
+
+
+def _trials(plan: Study, noise: float, chance: random.Random) -> list[TrialRow]:
+    """Those of a study of which some failed, and in which some configurations ended early."""
+    last = {own.label: chance.choice([4, 12, 20]) for own in plan.configurations()[1:]}
+    return [
+        replace(
+            row,
+            figures=None
+            if chance.random() < 0.02
+            else {**(row.figures or {}), "exec_time": 10 * chance.lognormvariate(0, 0.01)},
+        )
+        for row in disturbed(rows(plan, blocks=20, noise=noise))
+        if row.block <= last.get(row.configuration, 20)
+    ]

@@ -95,8 +95,11 @@ def describe_runs(
 def decide_runs(runs: PairedRuns, rule: Rule, before: Outcomes | None = None) -> Outcomes:
     """Return the verdict of `compare_runs` alone, by the runs up to the last analysis.
 
-    ``before`` is what it returned for the first of these runs.
+    ``before`` is what it returned for the first of these runs. A study with one level is decided
+    by its last analysis alone.
     """
+    if rule.method is AnalysisMethod.CONSTANT_LEVEL:
+        before = None
     count = runs.other.shape[-1]
     sample = runs.first(rule.boundaries_of(count).last_look(count))
     baseline, other = np.atleast_2d(sample.baseline, sample.other)

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from iostudy.analysis import normal_scores
 from iostudy.analysis.boundaries import FUTILITY, predictive_probability
-from iostudy.analysis.paired import UNKNOWN, Array, Flags, Interval, t_bounds
+from iostudy.analysis.paired import Array, Flags, Interval, t_bounds
 from iostudy.analysis.rule import Rule
 from iostudy.analysis.slow_runs import is_slow, most_slow_runs
 from iostudy.analysis.spending import AnalysisMethod
@@ -23,17 +23,6 @@ from iostudy.analysis.verdict import Verdict
 
 MIN_ORDERS = 2
 """Blocks in which each of two configurations must run before the other, for any verdict."""
-
-
-def estimate(ratios: Array, rule: Rule) -> float:
-    """Return the typical difference of paired log-ratios; NaN for none."""
-    return float(_centres(ratios[None], rule)[0])
-
-
-def _centres(ratios: Array, rule: Rule) -> Array:
-    if not ratios.shape[-1]:
-        return np.full(len(ratios), np.nan)
-    return normal_scores.centre(ratios) if rule.by_scores else ratios.mean(axis=-1)
 
 
 def is_balanced(after: Flags) -> Flags:
@@ -115,20 +104,19 @@ def decide(
     equivalence or of one side that is not ``rare``. A study with one level has the verdict of its
     last analysis, as a screening needs it.
 
-    ``before`` are the outcomes of the same studies with fewer blocks. The result is the same
-    without them, but repeats their analyses.
+    ``before`` are the outcomes of the same studies with fewer blocks, by several levels. The
+    result is the same without them, but repeats their analyses.
     """
     studies, given = ratios.shape
     boundaries = rule.boundaries_of(given)
-    by_last = rule.method is AnalysisMethod.CONSTANT_LEVEL
-    if before is None or by_last:
+    if before is None:
         before = Outcomes.begin(studies)
     words, blocks, sides, futile = (values.copy() for values in vars(before).values())
     ends_if_futile = not rule.continuation.stages
     # Those that are open have all taken part in the same analyses.
     since = blocks.max(initial=0)
     looks = [index for index, count in enumerate(boundaries.looks) if since < count <= given]
-    for index in looks[-1:] if by_last else looks:
+    for index in looks[-1:] if rule.method is AnalysisMethod.CONSTANT_LEVEL else looks:
         open_ = np.flatnonzero(~(np.isin(words, _FINAL_WORDS) | (futile & ends_if_futile)))
         if not len(open_):
             break
@@ -197,7 +185,15 @@ def estimate_rows(ratios: Array, level: float, rule: Rule) -> Array:
     if rule.by_scores and normal_scores.is_attainable(ratios.shape[-1], level):
         centre, low, high = normal_scores.estimate(ratios, level)
         return np.array([centre, low - rule.bias, high + rule.bias])
-    return np.array([_centres(ratios, rule), *interval_ends(ratios, level, rule)])
+    if not ratios.shape[-1]:
+        centre = np.full(len(ratios), np.nan)
+    elif rule.by_scores:
+        centre = normal_scores.centre(ratios)
+    else:
+        # Failed runs on both sides leave no mean.
+        with np.errstate(invalid="ignore"):
+            centre = ratios.mean(axis=-1)
+    return np.array([centre, *interval_ends(ratios, level, rule)])
 
 
 def _t_ends(ratios: Array, level: float) -> tuple[Array, Array]:
@@ -262,16 +258,14 @@ def _is_futile(ratios: Array, words: NDArray[np.str_], rule: Rule) -> Flags:
     return np.asarray(open_ & (probability < FUTILITY))
 
 
-def deciding_interval(ratios: Array, rule: Rule) -> Interval:
-    """Return the interval of these ratios as reports show it; infinite for n < 2.
+def estimate_alone(ratios: Array, rule: Rule) -> tuple[float, Interval]:
+    """Return the typical difference of these ratios, and its interval as reports show it.
 
     It is that of one analysis, after the last of them.
     """
     count = len(ratios)
-    if count < 2:
-        return UNKNOWN
     inside = exceeds(ratios[None], -rule.delta, _level(rule, count, sided=True), rule)
     words = _choose_words(inside, np.zeros_like(inside), one_sided=rule.by_scores)
     at_end = Outcomes(words, np.array([count]), inside * count, np.zeros(1, dtype=bool))
-    _, low, high = estimate_shown(ratios[None], at_end, rule)[:, 0]
-    return Interval(float(low), float(high))
+    estimate, low, high = map(float, estimate_shown(ratios[None], at_end, rule)[:, 0])
+    return estimate, Interval(low, high)

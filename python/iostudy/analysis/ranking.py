@@ -25,6 +25,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -104,6 +105,11 @@ class IntervalEstimates:
     low: Array
     high: Array
 
+    def as_fractions(self) -> IntervalEstimates:
+        """Return exp(x) - 1 of each, relative differences; infinite on overflow."""
+        with np.errstate(over="ignore"):
+            return IntervalEstimates(*map(np.expm1, (self.value, self.low, self.high)))
+
 
 @dataclass(frozen=True)
 class RankSet:
@@ -124,7 +130,7 @@ class PairwiseOrder:
     pairs: IntervalEstimates
     verdicts: Words
 
-    @property
+    @cached_property
     def vs_mean(self) -> IntervalEstimates:
         """How much better each is than the geometric mean of all.
 
@@ -134,7 +140,7 @@ class PairwiseOrder:
         with np.errstate(invalid="ignore"):
             return IntervalEstimates(*(end.mean(axis=1) for end in ends))
 
-    @property
+    @cached_property
     def ranks(self) -> tuple[RankSet, ...]:
         """The rank set of each: from 1 + the number of better ones to k - the number of worse."""
         better, worse = ((self.verdicts == word).sum(axis=1) for word in _DECIDED)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from iostudy.analysis.decision import deciding_interval, estimate
+from iostudy.analysis.decision import estimate_alone
 from iostudy.analysis.paired import PairedRuns, as_fraction, mean_interval
 from iostudy.analysis.rule import Rule
 
@@ -26,14 +26,15 @@ class PairedMeans:
 
     ``mean`` is geometric, and its change against the baseline that of a typical pair. Where one of
     the figures is not above 0 it is arithmetic, and there is no change. The baseline has none.
-    ``logs`` are the logarithms behind a geometric mean.
+    ``change`` and the ends of its ``interval`` are fractions. ``logs`` are the logarithms behind a
+    geometric mean.
     """
 
     blocks: int
     mean: float
-    rule: Rule
-    ratios: NDArray[np.float64] | None = None
     logs: NDArray[np.float64] | None = None
+    change: float | None = None
+    interval: tuple[float, float] | None = None
 
     @property
     def mean_interval(self) -> tuple[float, float] | None:
@@ -43,17 +44,6 @@ class PairedMeans:
         ends = mean_interval(self.logs, _ALPHA)
         with np.errstate(over="ignore"):
             return float(np.exp(ends.low)), float(np.exp(ends.high))
-
-    @property
-    def change(self) -> float | None:
-        """The change against the baseline, as a fraction."""
-        return None if self.ratios is None else as_fraction(estimate(self.ratios, self.rule))
-
-    @property
-    def interval(self) -> tuple[float, float] | None:
-        """The interval of the change, if it is known."""
-        ends = None if self.ratios is None else deciding_interval(self.ratios, self.rule)
-        return None if ends is None else ends.as_fractions()
 
 
 def compare_means(base: Values, compared: Values, rule: Rule) -> PairedMeans | None:
@@ -67,10 +57,11 @@ def compare_means(base: Values, compared: Values, rule: Rule) -> PairedMeans | N
         return None
     ours, theirs = ([values[block] for block in common] for values in (compared, base))
     if not all(math.isfinite(value) and value > 0 for value in (*ours, *theirs)):
-        return PairedMeans(len(common), math.fsum(ours) / len(ours), rule)
+        return PairedMeans(len(common), math.fsum(ours) / len(ours))
     logs = np.log(ours)
     mean = math.exp(math.fsum(logs) / len(ours))
     if compared is base:
-        return PairedMeans(len(common), mean, rule, logs=logs)
+        return PairedMeans(len(common), mean, logs)
     ratios = PairedRuns.from_figures(theirs, ours, higher_is_better=True).differences
-    return PairedMeans(len(common), mean, rule, ratios, logs)
+    change, interval = estimate_alone(ratios, rule)
+    return PairedMeans(len(common), mean, logs, as_fraction(change), interval.as_fractions())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from iostudy.ledger.rows import RunRow, TrialRow
 from iostudy.report.base import Value
@@ -29,11 +29,13 @@ def build_configurations(
     study: Study, rows: Sequence[TrialRow], runs: Sequence[RunRow] = ()
 ) -> Iterator[ConfigurationReport]:
     """Yield every configuration of the study; the baseline is the first."""
+    settings: dict[str, list[Mapping[str, str]]] = {}
+    for trial in rows:
+        settings.setdefault(trial.configuration, []).append(trial.settings or {})
     for configuration in study.configurations():
         actual: dict[str, tuple[str, ...]] = {}
         label = configuration.label
-        settings = [row.settings or {} for row in rows if row.configuration == label]
-        for values in (*settings, *(run.settings.get(label, {}) for run in runs)):
+        for values in (*settings.get(label, ()), *(run.settings.get(label, {}) for run in runs)):
             for name, value in values.items():
                 actual[name] = tuple(dict.fromkeys((*actual.get(name, ()), value)))
         yield ConfigurationReport(

@@ -182,7 +182,7 @@ def build_ranking(study: Study, ranking: Ranking | None) -> RankingReport | None
         )
         for interaction in ranking.interactions
     )
-    order = ranking.combined
+    order, pairs = ranking.combined, ranking.combined.pairs.as_fractions()
     best = tuple(labels[index] for index in order.best)
     return RankingReport(
         answer=summarize_ranking(
@@ -201,8 +201,8 @@ def build_ranking(study: Study, ranking: Ranking | None) -> RankingReport | None
             RankedPair(
                 configuration=label,
                 other=other,
-                change=_change(order.pairs, (later, earlier)),
-                interval=_span(order.pairs, (later, earlier)),
+                change=_change(pairs, (later, earlier)),
+                interval=_span(pairs, (later, earlier)),
                 verdict=Verdict(str(order.verdicts[later, earlier])),
             )
             for later, label in enumerate(labels)
@@ -228,6 +228,7 @@ def _rank_all(
 ) -> tuple[RankedConfiguration, ...]:
     """Return the configurations by rank, ties by their difference from the geometric mean."""
     order, ranked = ranking.combined, []
+    pairs, vs_mean = order.pairs.as_fractions(), order.vs_mean.as_fractions()
     for index, label in enumerate(labels):
         alone = [float(w.vs_mean.value[index]) for w in ranking.by_workload]
         worst = int(np.argmin(alone))
@@ -237,10 +238,10 @@ def _rank_all(
             baseline=index == 0,
             best_rank=ranks.best,
             worst_rank=ranks.worst,
-            from_mean=_change(order.vs_mean, index),
-            from_mean_interval=_span(order.vs_mean, index),
-            change=_change(order.pairs, (index, 0)) if index else None,
-            interval=_span(order.pairs, (index, 0)) if index else None,
+            from_mean=_change(vs_mean, index),
+            from_mean_interval=_span(vs_mean, index),
+            change=_change(pairs, (index, 0)) if index else None,
+            interval=_span(pairs, (index, 0)) if index else None,
             worst_workload=workloads[worst],
             worst_from_mean=finite(as_fraction(alone[worst])),
         )
@@ -248,13 +249,12 @@ def _rank_all(
     return tuple(report for *_, report in sorted(ranked))
 
 
-def _change(estimates: IntervalEstimates, place: int | tuple[int, int]) -> float | None:
-    return finite(as_fraction(float(estimates.value[place])))
+def _change(fractions: IntervalEstimates, place: int | tuple[int, int]) -> float | None:
+    return finite(float(fractions.value[place]))
 
 
-def _span(estimates: IntervalEstimates, place: int | tuple[int, int]) -> Span | None:
-    low, high = (as_fraction(float(ends[place])) for ends in (estimates.low, estimates.high))
-    return build_span((low, high))
+def _span(fractions: IntervalEstimates, place: int | tuple[int, int]) -> Span | None:
+    return build_span((float(fractions.low[place]), float(fractions.high[place])))
 
 
 def build_ranking_section(report: Report) -> Section | None:
