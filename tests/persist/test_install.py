@@ -160,6 +160,23 @@ def test_a_file_of_somebody_else_under_that_name_is_refused(root, host):
         install.install(planned(root), host)
 
 
+def test_a_masked_file_is_refused(root, host):
+    """As systemd documents it; /dev/null itself would become a regular file."""
+    masked = root / "etc/sysctl.d/90-iostudy.conf"
+    masked.parent.mkdir()
+    null = root / "null"
+    os.mkfifo(null)
+    masked.symlink_to(null)
+    with pytest.raises(UsageError, match=r"null, which is no regular file"):
+        install.install(planned(root), host)
+    assert null.is_fifo()
+    assert files(root) == {"etc/fstab": FSTAB}
+    masked.unlink()
+    masked.mkdir()
+    with pytest.raises(UsageError, match=r"90-iostudy.conf, which is no regular file"):
+        install.install(planned(root), host)
+
+
 @pytest.mark.child
 def test_fstab_is_verified_by_findmnt(root, host):
     broken = Artifact(fstab.FILE, FSTAB, "none /proc\nx y z 1 a b c\n")

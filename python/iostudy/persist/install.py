@@ -34,8 +34,19 @@ class TargetHost:
     run: CommandRunner = commands.run
 
     def real(self, path: Path) -> Path:
-        """Resolve the path of a file, so that a link to it is not replaced."""
-        return resolve_path(path, self.root).resolve()
+        """Resolve the path of a file, so that a link to it is not replaced.
+
+        UsageError unless it is a regular file, or missing: systemd masks a file by /dev/null.
+        """
+        real = resolve_path(path, self.root).resolve()
+        if real.exists() and not real.is_file():
+            raise UsageError(
+                f"to write {path}",
+                found=f"{real}, which is no regular file",
+                where=str(path),
+                remedy="remove it if the file is wanted: a link to /dev/null masks it",
+            )
+        return real
 
 
 def install(
