@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import errno
 import os
 import stat
 import sys
@@ -77,7 +78,7 @@ def test_files_are_written_activated_and_reported(root, host):
     assert ("sysctl", "--load=/etc/sysctl.d/90-iostudy.conf") in host.run.called
     assert installed == (
         "written: /etc/sysctl.d/90-iostudy.conf; to undo, remove it",
-        f"written: /etc/fstab; to undo, rename /{backup} to it",
+        f"written: /etc/fstab; to undo, rename {root / backup} to {root}/etc/fstab",
         "done: sysctl --load=/etc/sysctl.d/90-iostudy.conf",
     )
 
@@ -227,6 +228,42 @@ def test_write_failure_restores_the_other_files(root, host):
         install.install(planned(root) + PersistencePlan(artifacts=(blocked,)), host)
     assert (root / "etc/fstab").read_text() == FSTAB
     assert not (root / "etc/sysctl.d/90-iostudy.conf").exists()
+
+
+def fill_disk(monkeypatch: pytest.MonkeyPatch, name: str, lost: Path | None = None) -> None:
+    """No space from the file of that name on; ``lost`` is a folder whose backups vanish then."""
+    write_whole, full = install.write_whole, []
+
+    def write_file(path: Path, content: bytes, like: Path | None = None) -> None:
+        if path.name == name or full:
+            full.append(path)
+            for backup in lost.glob("*.iostudy-*") if lost else ():
+                backup.unlink()
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(path))
+        write_whole(path, content, like)
+
+    monkeypatch.setattr(install, "write_whole", write_file)
+
+
+EDITED = PersistencePlan(artifacts=(Artifact(fstab.FILE, FSTAB, FSTAB.replace("rel", "no")),))
+
+
+@pytest.mark.child
+def test_a_full_disk_leaves_everything_as_it_was(root, host, monkeypatch):
+    fill_disk(monkeypatch, "90-iostudy.conf")
+    with pytest.raises(SettingError, match=r"No space left on device\n.*all files are restored"):
+        install.install(EDITED + sysctl.plan([SWAPPINESS], "x", root), host)
+    assert files(root) == {"etc/fstab": FSTAB}
+
+
+@pytest.mark.child
+def test_what_is_not_restored_is_named_and_the_others_are(root, host, monkeypatch):
+    fill_disk(monkeypatch, "last", lost=root / "etc")
+    last = PersistencePlan(artifacts=(Artifact(Path("/etc/last"), None, "x"),))
+    plan = EDITED + sysctl.plan([SWAPPINESS], "x", root) + last
+    with pytest.raises(SettingError, match=r"not restored: /etc/fstab \(No such.*rename"):
+        install.install(plan, host)
+    assert files(root) == {"etc/fstab": FSTAB.replace("rel", "no")}
 
 
 @pytest.mark.child

@@ -71,19 +71,18 @@ def install(
     with lock_devices(*rendered.places), lock_host():
         for artifact in changing:
             _check(artifact, host)
-        written = _write(changing, host)
+        replaced = _write(changing, host)
         try:
             active = [text for artifact in (*changing, *idle) for text in _activate(artifact, host)]
         except CommandError as error:
-            _restore_files(changing, host)
             raise SettingError(
                 "to activate the settings",
                 found=str(error),
                 where="--install",
-                remedy="all files are restored; fix what the tool names and try again. Settings "
+                remedy=f"{_restore(replaced)}; fix what the tool names and try again. Settings "
                 "activated before the failure stay active until the next boot",
             ) from error
-    return (*written, *active)
+    return (*(f"written: {file.path}; {file.undo}" for file in replaced), *active)
 
 
 def require_installable(rendered: PersistencePlan) -> None:
@@ -156,45 +155,67 @@ def _verification_error(command: tuple[str, ...], path: Path, complaint: str) ->
     )
 
 
-def _write(changing: Sequence[Artifact], host: TargetHost) -> tuple[str, ...]:
+@dataclass(frozen=True)
+class _ReplacedFile:
+    """A file that is replaced; ``backup`` is the old one next to it, None if there was none."""
+
+    path: Path
+    real: Path
+    backup: Path | None
+
+    @property
+    def undo(self) -> str:
+        how = f"rename {self.backup} to {self.real}" if self.backup else "remove it"
+        return f"to undo, {how}"
+
+    def restore(self) -> str:
+        """Rename the old file back, which needs no space; return why it stayed, or nothing."""
+        try:
+            if self.backup is None:
+                self.real.unlink(missing_ok=True)
+            else:
+                self.backup.replace(self.real)
+            fsync_directory(self.real.parent)
+        except OSError as error:
+            return f"{self.path} ({error.strerror}), {self.undo}"
+        return ""
+
+
+def _write(changing: Sequence[Artifact], host: TargetHost) -> tuple[_ReplacedFile, ...]:
     """Write all files; if one cannot be written, restore the others and raise SettingError."""
     stamp = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime())
-    done: list[str] = []
+    replaced: list[_ReplacedFile] = []
     try:
         for artifact in changing:
-            done += _write_one(artifact, stamp, host)
+            replaced.append(_back_up(artifact, stamp, host))
+            real = replaced[-1].real
+            like = real if replaced[-1].backup else None
+            write_whole(real, os.fsencode(artifact.after), like=like)
     except OSError as error:
-        _restore_files(changing, host)
         raise SettingError(
             f"to write {artifact.path}",
             found=error.strerror or str(error),
             where=str(error.filename or artifact.path),
-            remedy="all files are restored; free space, or make the folder writable",
+            remedy=f"{_restore(replaced)}; free space, or make the folder writable",
         ) from error
-    return tuple(done)
+    return tuple(replaced)
 
 
-def _write_one(artifact: Artifact, stamp: str, host: TargetHost) -> tuple[str, ...]:
+def _back_up(artifact: Artifact, stamp: str, host: TargetHost) -> _ReplacedFile:
+    """Copy the old file to a name of its own, or make the folder of a new one."""
     real = host.real(artifact.path)
     if artifact.before is None:
         real.parent.mkdir(parents=True, exist_ok=True)
-        write_whole(real, os.fsencode(artifact.after))
-        return (f"written: {artifact.path}; to undo, remove it",)
-    backup = artifact.path.with_name(f"{artifact.path.name}.iostudy-{stamp}")
-    write_whole(host.real(backup), os.fsencode(artifact.before), like=real)
-    write_whole(real, os.fsencode(artifact.after), like=real)
-    return (f"written: {artifact.path}; to undo, rename {backup} to it",)
+        return _ReplacedFile(artifact.path, real, None)
+    backup = real.with_name(f"{real.name}.iostudy-{stamp}")
+    write_whole(backup, os.fsencode(artifact.before), like=real)
+    return _ReplacedFile(artifact.path, real, backup)
 
 
-def _restore_files(changing: Iterable[Artifact], host: TargetHost) -> None:
-    """Restore all files."""
-    for artifact in changing:
-        real = host.real(artifact.path)
-        if artifact.before is not None:
-            write_whole(real, os.fsencode(artifact.before), like=real)
-        elif real.exists():
-            real.unlink()
-            fsync_directory(real.parent)
+def _restore(replaced: Iterable[_ReplacedFile]) -> str:
+    """Restore all files that can be, and return what the user has to know of it."""
+    stayed = list(filter(None, [file.restore() for file in replaced]))
+    return f"not restored: {'; '.join(stayed)}" if stayed else "all files are restored"
 
 
 def _activate(artifact: Artifact, host: TargetHost) -> tuple[str, ...]:
