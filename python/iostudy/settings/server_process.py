@@ -59,7 +59,10 @@ def start(
 
 
 def find(arguments: Sequence[str]) -> tuple[int, ...]:
-    """Return the process numbers of servers by the last arguments of their command lines."""
+    """Return the process numbers of servers by the last arguments of their command lines.
+
+    Only those of this user count: every user can start a process with such arguments.
+    """
     wanted = [os.fsencode(argument) for argument in arguments]
     entries = [entry for entry in _PROC.iterdir() if entry.name.isdecimal()]
     return tuple(
@@ -109,8 +112,10 @@ def _reap() -> None:
 
 
 def _arguments(process: Path) -> list[bytes]:
-    """Command line of a process; empty if it has ended."""
+    """Command line of a process; empty if it has ended, or runs as another user."""
     try:
+        if process.stat().st_uid != os.geteuid():
+            return []
         return (process / "cmdline").read_bytes().rstrip(b"\0").split(b"\0")
     except OSError:
         return []
