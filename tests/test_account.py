@@ -14,10 +14,11 @@ from threading import Thread
 import pytest
 
 from iostudy.account import Account, act_as, act_as_process
-from iostudy.errors import UnsafePathError, UsageError
+from iostudy.errors import UnsafePathError, UsageError, WorkloadError
 from iostudy.folders import require_safe_target
 from iostudy.settings import kinds
 from iostudy.settings.work_folder import WorkFolder
+from iostudy.workloads.external.program import Program, run
 from iostudy.workloads.page_cache import drop_file
 
 pytestmark = pytest.mark.root
@@ -97,6 +98,20 @@ def test_a_program_has_the_rights_of_the_process_again(data: Path, secret: Path)
             subprocess.run(["cat", secret], check=True)
         with pytest.raises(PermissionError):
             secret.read_bytes()
+
+
+def test_a_program_starts_in_no_folder_that_its_user_cannot_reach(data: Path, base: Path) -> None:
+    work, vault = data / "work", base / "vault"
+    work.mkdir(0o755)
+    (vault / "inner").mkdir(parents=True)
+    vault.chmod(0o700)
+    there = run(Program(("pwd",), work, 20.0, account=OWNER))
+    assert there.stdout.text == f"{work.resolve()}\n"
+    work.rmdir()
+    work.symlink_to(vault / "inner")
+    with pytest.raises(WorkloadError, match="Permission denied"):
+        run(Program(("pwd",), work, 20.0, account=OWNER))
+    assert run(Program(("pwd",), work, 20.0)).stdout.text == f"{(vault / 'inner').resolve()}\n"
 
 
 def test_a_work_folder_is_made_and_removed_as_its_owner(data: Path, base: Path) -> None:

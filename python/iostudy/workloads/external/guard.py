@@ -61,9 +61,10 @@ def _serve(control: int, reaper_ended: int) -> None:
     child_ended = _child_ended()
     began = time.monotonic()
     try:
+        directory = _open_folder(request["directory"], request["account"])
         program = subprocess.Popen(
             request["arguments"],
-            cwd=request["directory"],
+            cwd=f"/proc/self/fd/{directory}",
             env=request["environment"],
             stdin=_input(request["input"], request["opened"]),
             start_new_session=True,
@@ -88,6 +89,22 @@ def _serve(control: int, reaper_ended: int) -> None:
         peak_rss_bytes=usage.ru_maxrss * 1024,
         left_running=left,
     )
+
+
+def _open_folder(path: str, account: dict[str, Any]) -> int:
+    """Open the folder as the user of the program, who may lead its path where only root may go."""
+    groups = os.getgroups()
+    if account:
+        os.setgroups(account["extra_groups"])
+        os.setegid(account["group"])
+        os.seteuid(account["user"])
+    try:
+        return os.open(path, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
+    finally:
+        if account:
+            os.seteuid(os.getuid())
+            os.setegid(os.getgid())
+            os.setgroups(groups)
 
 
 def _input(text: str, opened: str) -> int:
