@@ -53,3 +53,16 @@ def test_mounted_device_is_in_use(tmp_path: Path) -> None:
             assert find_uses(read_device(name)) == (f"{name} is mounted on {tmp_path}",)
         finally:
             subprocess.run(["umount", tmp_path], check=True)
+
+
+@pytest.mark.root
+def test_a_device_behind_a_loop_device_is_in_use() -> None:
+    with loop_disk() as name:
+        command = ["losetup", "--find", "--show", "--offset", "1MiB", f"/dev/{name}"]
+        upper = subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
+        try:
+            assert find_uses(read_device(name)) == (
+                f"{name} is the backing file of {Path(upper).name}",
+            )
+        finally:
+            subprocess.run(["losetup", "--detach", upper], check=True)

@@ -242,3 +242,6 @@ def _uses(part: BlockDevice, root: Path) -> Iterator[str]:
         yield f"{part.name} is swap space"
     for holder in part.holders:
         yield f"{part.name} is a part of {holder}"
+    # A loop device holds its file without a claim, also where that is a device.
+    for loop in devices.find_loop_devices(part.path, root):
+        yield f"{part.name} is the backing file of {loop.name}"
