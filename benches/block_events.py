@@ -6,7 +6,7 @@ Records of 4 KiB are read at random past the page cache from a loop-back disk th
 that there are as many requests a second as this machine can make: one under way, and 32 of each of
 two threads. Each round does that with and without the recording of `bench --block-latency`, in an
 order drawn afresh, in both cases with the recorder that every trial has; ratios are taken within a
-round. Root only, with tracefs mounted.
+round. Root only.
 
 Processor time is that of the whole machine by /proc/stat, without idle time and waiting: it holds
 the kernel's side of tracing, which is in nobody's account, but also all that others do. What an
@@ -21,6 +21,8 @@ import random
 import statistics
 from dataclasses import dataclass
 from pathlib import Path
+
+from tests.fixtures_tracefs import mounted_tracefs
 
 from benches.random_reads import DISK_BYTES, MEMORY, SHAPES, name_files, prepare_reads
 from benches.ratio import format_ratio
@@ -60,7 +62,7 @@ def main() -> None:
     """Measure both shapes and print what was found."""
     if os.geteuid() != 0:
         raise SystemExit("block requests are traced by root only")
-    with scratch_folder(DISK_BYTES, MEMORY) as folder:
+    with mounted_tracefs(), scratch_folder(DISK_BYTES, MEMORY) as folder:
         (device,) = stack.top_devices(folder)
         print(f"{device.name}: {ROUNDS} rounds of {RUN_SECONDS} s; 4 KiB at random, O_DIRECT")
         for threads, depth in SHAPES:

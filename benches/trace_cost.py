@@ -5,7 +5,7 @@
 Records of 4 KiB are read at random past the page cache from a loop-back disk in memory, with one
 under way, and with 32 of each of two threads. Each round does that with and without a recording in
 another thread, in an order drawn afresh; ratios are taken within a round. Memory is the largest of
-`iostudy trace record` with reads one after the other. Root only, with tracefs mounted.
+`iostudy trace record` with reads one after the other. Root only.
 """
 
 from __future__ import annotations
@@ -19,6 +19,8 @@ import threading
 from collections import defaultdict
 from dataclasses import dataclass
 from pathlib import Path
+
+from tests.fixtures_tracefs import mounted_tracefs
 
 from benches.random_reads import DISK_BYTES, MEMORY, SHAPES, name_files, prepare_reads
 from benches.ratio import format_ratio
@@ -50,7 +52,7 @@ class Run:
 
 def main() -> None:
     """Measure both shapes and the memory."""
-    with scratch_folder(DISK_BYTES, MEMORY) as folder:
+    with mounted_tracefs(), scratch_folder(DISK_BYTES, MEMORY) as folder:
         (device,) = stack.top_devices(folder)
         for threads, depth in SHAPES:
             _measure(folder, device, threads, depth)

@@ -1,4 +1,4 @@
-"""Replays of traces against the kernel, as root with tracefs mounted.
+"""Replays of traces against the kernel as root.
 
     python -m benches.trace_replay [PRESET]
 
@@ -18,6 +18,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean
+
+from tests.fixtures_tracefs import mounted_tracefs
 
 from benches.simulator_validation import kernel, model
 from benches.simulator_validation.cases import FILE_BYTES
@@ -131,6 +133,7 @@ def main() -> None:
     """Print a row for each workload and scheduler."""
     preset = sys.argv[1] if len(sys.argv) > 1 else PRESET
     with (
+        mounted_tracefs(),
         tempfile.TemporaryDirectory() as folder,
         kernel.prepare(Path(folder), preset, SIZE_BYTES) as host,
     ):

@@ -71,14 +71,14 @@ def _rule(draw: st.DrawFn) -> Rule:
 def test_outcomes_continue_as_if_they_had_begun_anew(rule: Rule, seed: int, effect: float) -> None:
     """By each rule, with failed runs, equal figures, several stages, trials and windows."""
     draw = np.random.default_rng(seed)
-    studies, most = 5, rule.longest
+    studies, most = 3, rule.longest
     noise = np.round(0.02 * draw.standard_t(3, (2, studies, most)), draw.integers(2, 9))
     noise[draw.random(noise.shape) < draw.choice([0.0, 0.02])] = -np.inf
     baseline, other = noise[:, :, ~np.isneginf(noise).all(axis=0).any(axis=0)]
     after = None if seed % 2 else draw.random(baseline.shape) < 0.5
     runs = PairedRuns(baseline, other + effect * np.arange(studies)[:, None], after)
     kept = None
-    for count in np.unique(draw.integers(0, baseline.shape[-1], 8)):
+    for count in np.unique(draw.integers(0, baseline.shape[-1], 6)):
         kept = decide_runs(runs.first(count), rule, kept)
         assert_equal(kept, decide_runs(runs.first(count), rule))
         for row in range(studies):
