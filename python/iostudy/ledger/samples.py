@@ -66,8 +66,6 @@ def read_samples(folder: Path, file: SamplesFile, columns: tuple[str, ...]) -> S
 
     ``columns`` are prefixes of the requested column names.
     """
-    # Not at the top: most commands never read samples, and numpy is slow to load.
-
     path = folder / file.name
     try:
         if not _NAME.fullmatch(file.name):
@@ -93,19 +91,25 @@ def _samples_error(found: str, path: Path) -> LedgerError:
     )
 
 
-_COMPRESSION = "zstd(3)"
-
-
 class ParquetError(Exception):
     """The content is not that of a Parquet file with samples."""
 
 
 def encode_samples(samples: Samples) -> bytes:
-    """Return the content of a file with whole numbers and, in seconds, the time of each sample."""
+    """Return the content of a file with whole numbers and, in seconds, the time of each sample.
+
+    Differences of counters are small: to store these takes less time and space than zstd does.
+    """
     columns = {name: _whole_numbers(values) for name, values in samples.columns.items()}
     table = Table.from_pydict({SECONDS: Array.from_numpy(samples.seconds), **columns})
     buffer = io.BytesIO()
-    write_parquet(table, buffer, compression=_COMPRESSION)
+    write_parquet(
+        table,
+        buffer,
+        compression="lz4_raw",
+        column_encoding={name: "delta_binary_packed" for name in columns},  # noqa: C420 - its type
+        dictionary_enabled=False,
+    )
     return buffer.getvalue()
 
 

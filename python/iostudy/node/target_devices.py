@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
 
 from iostudy.errors import TargetError
@@ -28,8 +29,13 @@ def top_device_names(*places: Path) -> tuple[str, ...]:
     Or its paths, if it has no statistics of its own. None of them is stacked on another: the I/O of
     a loop device also reaches the disk of its file, and counts once.
     """
-    tops = (stack.top_devices(place)[0] for place in places if _stack(place))
-    counting = dict.fromkeys(device for top in tops for device in stack.devices_with_counters(top))
+    counting: dict[BlockDevice, None] = {}
+    for place in dict.fromkeys(places):
+        with suppress(TargetError):
+            top = stack.top_devices(place)[0]
+            counting |= dict.fromkeys(stack.devices_with_counters(top))
+    if len(counting) == 1:
+        return tuple(device.name for device in counting)
     return tuple(device.name for device in counting if not _is_stacked_on_any(device, counting))
 
 
