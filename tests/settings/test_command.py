@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from iostudy.errors import RestoreError, SettingError, TargetError, UnsafePathError
+from iostudy.errors import OutOfReachError, RestoreError, SettingError, TargetError, UnsafePathError
 from iostudy.settings import kinds
 from iostudy.settings.attributes import AttributeSetting
 from iostudy.settings.change import Change, ConflictPolicy
-from tests.settings.programs import bin_folder, bind_declared, install
+from iostudy.settings.declarations import Declaration
+from iostudy.settings.filesystem_location import FilesystemLocation
+from tests.mounts import mounted
+from tests.settings.programs import bin_folder, bind_declared, bind_definition, install
 
 pytestmark = pytest.mark.child
 __all__ = ["bin_folder"]
@@ -36,6 +41,11 @@ def value(bin_folder: Path) -> Path:
 
 def knob(**more: object) -> AttributeSetting:
     return bind_declared(read="knob get", write="knob set {}", **more)
+
+
+def at_mount(point: Path, *, read: str, write: str) -> AttributeSetting:
+    declared = Declaration.model_validate({"place": "mount", "read": read, "write": write})
+    return bind_definition(declared.define("my.knob", undocumented=True), str(point))
 
 
 def change(setting: AttributeSetting, value: str) -> Change:
@@ -218,6 +228,51 @@ def test_another_process_has_changed_it(value: Path) -> None:
     assert value.read_text() == "4096\n"
     again(own).undo(ConflictPolicy.OVERWRITE)
     assert value.read_text() == "131072\n"
+
+
+def test_another_file_system_is_mounted_there(value: Path, tmp_path: Path, monkeypatch) -> None:
+    """Its command would change that, or a disk that has the old name now."""
+    place = FilesystemLocation("uuid", 1, "8:16", "ext4", "/dev/sdb", "/", "boot")
+    monkeypatch.setattr(FilesystemLocation, "find", lambda _: place)
+    own = change(at_mount(tmp_path, read="knob get {mount}", write="knob set {} {mount}"), "16384")
+    own.apply()
+    for now in (None, replace(place, uuid="other"), replace(place, source="/dev/sdc")):
+        monkeypatch.setattr(FilesystemLocation, "find", lambda _, now=now: now)
+        with pytest.raises(OutOfReachError, match=r"ext4 on /dev/sdb, UUID uuid\) is not"):
+            again(own).undo()
+    assert value.read_text() == "16384\n"
+    monkeypatch.setattr(FilesystemLocation, "find", lambda _: replace(place, boot="next"))
+    again(own).undo()
+    assert value.read_text() == "131072\n"
+
+
+def test_a_journal_of_a_version_without_the_file_system(value: Path, tmp_path: Path) -> None:
+    own = change(at_mount(tmp_path, read="knob get {mount}", write="knob set {} {mount}"), "16384")
+    own.apply()
+    record = json.loads(json.dumps(own.record()))
+    del record["owner"]["mounted"]
+    kinds.rebuild_change(own.kind, record).undo()
+    assert value.read_text() == "131072\n"
+
+
+@pytest.mark.root
+def test_the_value_of_another_disk_stays(two_loops: tuple[str, str], tmp_path: Path) -> None:
+    point = tmp_path / "point"
+    first, second = (f"/dev/{name}" for name in two_loops)
+    for disk in (first, second):
+        subprocess.run(["mkfs.ext4", "-q", "-L", "old", disk], check=True)
+    with mounted(point, first):
+        own = change(at_mount(point, read="e2label {source}", write="e2label {source} {}"), "new")
+        own.apply()
+    with pytest.raises(OutOfReachError, match="is not mounted there"):
+        again(own).undo()
+    subprocess.run(["e2label", second, "new"], check=True)
+    with mounted(point, second), pytest.raises(OutOfReachError, match="is not mounted there"):
+        again(own).undo()
+    with mounted(point, first):
+        assert [str(each) for each in again(own).undo()] == [f"my.knob of {point}: new -> old"]
+    label = subprocess.run(["e2label", second], check=True, capture_output=True, text=True)
+    assert label.stdout == "new\n"
 
 
 def test_programs_that_are_missing_or_of_others(bin_folder: Path, tmp_path: Path) -> None:

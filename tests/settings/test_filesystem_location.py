@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from iostudy.errors import OutOfReachError
+from iostudy.host import mounts
 from iostudy.settings import kinds
 from iostudy.settings.filesystem_location import FilesystemLocation
 from iostudy.settings.work_folder import WorkFolder
@@ -85,6 +87,25 @@ def test_a_server_has_another_device_each_time_it_is_mounted(
 ) -> None:
     now |= {"filesystem": "nfs4", **changes}
     assert is_reachable(replace(place, filesystem="nfs4"), tmp_path) is expected
+
+
+@pytest.mark.parametrize(
+    ("there", "expected"), [("", True), ("server:/export", True), ("other:/export", False)]
+)
+def test_a_server_needs_no_mount_for_commands_that_make_it(
+    place: FilesystemLocation,
+    now: dict[str, object],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    there: str,
+    expected: bool,  # noqa: FBT001 - a row of a table
+) -> None:
+    nfs = replace(place, filesystem="nfs4", source="server:/export")
+    line = f"9 1 0:9 / {tmp_path} rw - nfs4 {there} rw".encode() if there else b""
+    monkeypatch.setattr(mounts, "read_mounts", lambda: mounts.parse_mountinfo(line))
+    now |= {"source": there}
+    with nullcontext() if expected else pytest.raises(OutOfReachError):
+        nfs.require_mounted(tmp_path, "to restore it")
 
 
 def test_with_a_uuid_the_device_may_have_another_name(

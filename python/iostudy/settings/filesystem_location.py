@@ -15,13 +15,14 @@ from typing import Self
 
 from iostudy.errors import OutOfReachError
 from iostudy.host.files import ROOT
-from iostudy.host.mounts import find_mount
+from iostudy.host.mounts import find_mount, find_mounts_at
 from iostudy.settings.change import Record
 from iostudy.settings.identity import boot_id
 from iostudy.storage_kind import StorageKind, find_storage_kind
 
 _IN_MEMORY = ("tmpfs", "ramfs")
 """File systems whose files end with the boot."""
+_LOCAL = (StorageKind.DEVICE, StorageKind.MEMORY)
 
 
 @dataclass(frozen=True)
@@ -81,15 +82,33 @@ class FilesystemLocation:
         """Plain JSON values."""
         return asdict(self)
 
-    def require(self, folder: Path, wanted: str) -> None:
+    @property
+    def has_ended(self) -> bool:
+        """Whether it was in memory, and the host has been rebooted."""
+        return self.filesystem in _IN_MEMORY and self.boot != boot_id()
+
+    def require_mounted(self, point: Path, wanted: str) -> None:
+        """OutOfReachError if commands that name mount point and source would change another one.
+
+        They may have to mount what needs no device, so nothing may be mounted there. Mountinfo
+        alone shows what is: a lost server would block.
+        """
+        if find_storage_kind(self.filesystem, self.source) not in _LOCAL:
+            mounts = [(mount.filesystem, mount.source) for mount in find_mounts_at(point)]
+            if mounts[-1:] in ([], [(self.filesystem, self.source)]):
+                return
+        self.require(point, wanted, by_source=True)
+
+    def require(self, folder: Path, wanted: str, *, by_source: bool = False) -> None:
         """OutOfReachError unless the path ``folder`` leads to this location now.
 
-        Call it before a missing folder counts as removed. ``wanted`` is for the error.
+        Call it before a missing folder counts as removed. ``wanted`` is for the error. With
+        ``by_source`` the source must have its old name too: another disk may have that now.
         """
-        if self.filesystem in _IN_MEMORY and self.boot != boot_id():
+        if self.has_ended:
             return
         now = FilesystemLocation.find(folder)
-        if now is not None and self._is_same(now):
+        if now is not None and self._is_same(now) and (self.source == now.source or not by_source):
             return
         name = f"UUID {self.uuid}" if self.uuid else f"device {self.device}"
         where = "mounted there in this mount namespace" if now else "visible from here (chroot?)"

@@ -74,7 +74,8 @@ def _bind(definition: CommandDefinition, location: Location) -> AttributeSetting
         for command in (definition.read, definition.write, definition.normalise)
     )
     form = ValueForm(definition.equals, normalise)
-    owner = CommandOwner(location.name, runner, form, location.device, reads, writes)
+    fields = (location.name, runner, form, location.device, reads, writes)
+    owner = CommandOwner(*fields, mounted=location.mounted)
     return AttributeSetting(definition, owner, definition.name)
 
 

@@ -12,7 +12,7 @@ import pwd
 import shlex
 import shutil
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar, Protocol, Self
@@ -26,6 +26,7 @@ from iostudy.settings.attributes import AttributeChange, Attributes
 from iostudy.settings.change import WHOLE_HOST, ConflictPolicy, Record, RestoredValue
 from iostudy.settings.commands import CommandError
 from iostudy.settings.definitions.declared import DeclaredDefinition, Place, fill, is_same
+from iostudy.settings.filesystem_location import FilesystemLocation
 from iostudy.settings.identity import DeviceIdentity
 from iostudy.settings.kinds.bdi import mount_of
 from iostudy.settings.kinds.queue import request_queues
@@ -38,11 +39,12 @@ MAX_VALUE_BYTES = 4095
 
 @dataclass(frozen=True)
 class Location:
-    """One place of a setting: its name for a person, its placeholders, and its device."""
+    """One place of a setting: its name for a person, its placeholders, and its identity."""
 
     name: str = "this host"
     placeholders: tuple[tuple[str, str], ...] = ()
     device: DeviceIdentity | None = None
+    mounted: FilesystemLocation | None = None
 
     def fill(self, texts: Iterable[str]) -> tuple[str, ...]:
         """Return the texts with the place in them."""
@@ -61,7 +63,9 @@ def locate(place: Place, path: str) -> tuple[Location, ...]:
         case Place.MOUNT:
             mount = mount_of(path)
             point = str(mount.point)
-            return (Location(point, (("mount", point), ("source", mount.source))),)
+            placeholders = (("mount", point), ("source", mount.source))
+            mounted = FilesystemLocation.find(mount.point)
+            return (Location(point, placeholders, mounted=mounted),)
 
 
 def _at_device(device: BlockDevice) -> Location:
@@ -149,7 +153,10 @@ def require_line(text: str) -> str:
 
 @dataclass(frozen=True)
 class DeclaredOwner:
-    """Base of the owners of declared settings; each form adds how a value is read and written."""
+    """Base of the owners of declared settings; each form adds how a value is read and written.
+
+    ``mounted`` is the file system on the mount point ``name``, for commands.
+    """
 
     kind: ClassVar[str]
     refused_by: ClassVar[str]
@@ -159,10 +166,14 @@ class DeclaredOwner:
     runner: Runner
     form: ValueForm
     device: DeviceIdentity | None
+    mounted: FilesystemLocation | None = field(default=None, kw_only=True)
 
     @classmethod
     def from_record(cls, record: Record) -> Self:
-        """Rebuild from ``record``; the values of JSON become those of the fields."""
+        """Rebuild from ``record``, of older versions without the file system.
+
+        The values of JSON become those of the fields.
+        """
         device = record["device"]
         form = record["form"]
         values = {
@@ -170,6 +181,7 @@ class DeclaredOwner:
             "runner": Runner(**record["runner"]),
             "form": ValueForm(_as_tuple(form["equals"]), _as_tuple(form["normalise"])),
             "device": None if device is None else DeviceIdentity.from_record(device),
+            "mounted": FilesystemLocation.from_record(record.get("mounted")),
         }
         return cls(**values)
 
@@ -178,7 +190,14 @@ class DeclaredOwner:
 
     def absence_reason(self) -> str | None:
         """Return the reason if its device is gone; a setting of the host never is."""
+        if self.mounted is not None and self.mounted.has_ended:
+            return "the host has been rebooted"
         return None if self.device is None else self.device.absence_reason()
+
+    def require_mounted(self, wanted: str) -> None:
+        """OutOfReachError if its place is a mount, and another file system is there now."""
+        if self.mounted is not None:
+            self.mounted.require_mounted(Path(self.name), wanted)
 
     def affected_resources(self) -> tuple[str, ...]:
         return (WHOLE_HOST,) if self.device is None else (self.device.name,)
@@ -201,6 +220,9 @@ class DeclaredAttributes(Attributes, Protocol):
     """An owner of declared settings."""
 
     refused_by: ClassVar[str]
+
+    def require_mounted(self, wanted: str) -> None:
+        """OutOfReachError if its place is a mount, and another file system is there now."""
 
     def settle(self) -> None:
         """Make what was written effective; OSError if that fails."""
@@ -234,9 +256,11 @@ class DeclaredChange(AttributeChange):
         """Restore the value, and make that effective even if the value is already restored.
 
         A crash between both leaves no other trace. A value that cannot be read now is written.
+        OutOfReachError if it would be that of another file system.
         """
         if self.owner.absence_reason():
             return super().undo(policy)
+        self.owner.require_mounted(f"to restore {self.describe_originals()}")
         try:
             done = self._undo_readable(policy)
             self.owner.settle()
