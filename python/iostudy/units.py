@@ -44,6 +44,7 @@ _SECOND_UNITS = {
 }
 _MAX_VALUE = (1 << 63) - 1
 """What off_t holds (<sys/types.h>): no file is larger; and in nanoseconds 292 years."""
+_MAX_UNIX_SECONDS = 250e9
 SIZE_FORM = (
     "a number and KiB, MiB, GiB, TiB or K, M, G, T (powers of 1024), "
     "kB, MB, GB, TB (powers of 1000) or B, such as 256MiB"
@@ -224,6 +225,13 @@ def format_relative_interval(change: float, low: float, high: float) -> str:
     return (
         f"{format_relative_change(change)} {format_change_ends(low, high, ratio=is_ratio(change))}"
     )
+
+
+def require_time(unix_seconds: float) -> float:
+    """Return a time; ValueError unless it is in the years 1970 to 9892, which can be printed."""
+    if not 0 <= unix_seconds < _MAX_UNIX_SECONDS:
+        raise ValueError(f"no time that can be printed: {unix_seconds} s")
+    return unix_seconds
 
 
 def format_tenths(percent: float, sign: str = "-") -> str:

@@ -2,13 +2,33 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
+
 import pytest
 
+from iostudy.cli import list_studies
 from tests.cli.program import Program
 
-pytestmark = pytest.mark.child
+GOOD = {"started_at": 1.7e9, "question": "why?", "headline": "so", "state": "complete"}
+TIMES = ("1e300", "1e17", "-1e17", "NaN", "1" + "0" * 400)
 
 
+def test_a_report_that_cannot_be_read_hides_no_other(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    report = json.dumps(GOOD)
+    texts = ["[" * 200_000, "5", *(report.replace("1700000000.0", time) for time in TIMES)]
+    for number, text in enumerate((*texts, report)):
+        (tmp_path / str(number)).mkdir()
+        (tmp_path / str(number) / "report.json").write_text(text)
+    list_studies.list_studies(tmp_path)
+    output = capsys.readouterr()
+    assert output.out.count("why?") == 1
+    assert len(output.err.splitlines()) == len(texts)
+
+
+@pytest.mark.child
 def test_studies_are_listed_and_failed_ones_removed(program: Program) -> None:
     done = program("try", "true", "sleep 0.05", "--max-time", "5s", "--out", "results/good")
     assert done.returncode == 0, done.stderr
@@ -28,6 +48,7 @@ def test_studies_are_listed_and_failed_ones_removed(program: Program) -> None:
     assert sorted(path.name for path in results.iterdir()) == ["good", "other"]
 
 
+@pytest.mark.child
 def test_a_killed_study_with_finished_trials_is_listed_as_such(program: Program) -> None:
     command = ("try", "true", "sleep 0.05", "--max-time", "10s", "--out", "results/killed")
     assert program(*command).returncode == 0
@@ -37,12 +58,14 @@ def test_a_killed_study_with_finished_trials_is_listed_as_such(program: Program)
     assert "results/killed (not complete)" in listed
 
 
+@pytest.mark.child
 def test_an_empty_folder_without_a_study_next_to_it_stays(program: Program) -> None:
     (program.folder / "media" / "disk").mkdir(parents=True)
     assert program("clean", "media", "--yes").returncode == 0
     assert (program.folder / "media" / "disk").is_dir()
 
 
+@pytest.mark.child
 def test_a_missing_folder_is_named(program: Program) -> None:
     done = program("list", "none")
     assert done.returncode == 2

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 import shutil
 import sqlite3
@@ -13,6 +14,7 @@ import pytest
 
 from iostudy.errors import LedgerError
 from iostudy.ledger import seal
+from iostudy.ledger.encoding import decode_row
 from iostudy.ledger.seal import Head, checksum
 from iostudy.ledger.store import FILE_NAME, Ledger
 from tests.attack import ledger as campaign
@@ -203,3 +205,15 @@ def test_few_random_damages_are_never_silent(tmp_path):
     for study in (campaign.DamagedCopies(tmp_path, folder) for folder in (ended, killed)):
         assert [study.changed(draw) for _ in range(4)] == [""] * 4
         assert study.cut(draw) == ""
+
+
+def test_values_that_no_report_can_show_or_python_decode(tmp_path):
+    with (
+        closing(Ledger.create(tmp_path, replace(STUDY, started_at=1e300))) as ledger,
+        pytest.raises(LedgerError, match="no time that can be printed"),
+    ):
+        ledger.study()
+    with closing(sqlite3.connect(":memory:")) as connection:
+        row = connection.execute("SELECT 7").fetchone()
+    with pytest.raises(LedgerError, match="study 7: RecursionError"):
+        decode_row(tmp_path, "study", row, lambda _: json.loads("[" * 200_000))

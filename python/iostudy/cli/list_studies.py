@@ -18,7 +18,7 @@ from iostudy.cli.output_folder import RESULTS
 from iostudy.errors import IostudyError, UsageError
 from iostudy.folders import OUTPUT_LOCK
 from iostudy.safe_path import read_regular
-from iostudy.units import MIB
+from iostudy.units import MIB, require_time
 
 if TYPE_CHECKING:
     from iostudy.ledger.store import Ledger
@@ -119,12 +119,12 @@ def _read_study(path: Path) -> _ListedStudy:
         report: dict[str, Any] = json.loads(read_regular(path / _REPORT, _LARGEST_REPORT))
         return _ListedStudy(
             path,
-            float(report["started_at"]),
+            require_time(float(report["started_at"])),
             str(report["question"]),
             str(report["headline"]),
             report["state"] == "complete",
         )
-    except (OSError, ValueError, KeyError, TypeError):
+    except (OSError, ValueError, KeyError, TypeError, OverflowError, RecursionError):
         return _read_ledger(path)
 
 

@@ -14,6 +14,7 @@ from pydantic_core import from_json
 from iostudy.ledger.errors import damaged_ledger
 from iostudy.ledger.rows import SamplesFile, StudyRow, TrialRow, TrialStatus
 from iostudy.telemetry.summary import BlockRequests, ForeignProcess, Submitter, TelemetrySummary
+from iostudy.units import require_time
 from iostudy.workloads.measurement import Histogram, Part
 
 Decoded = TypeVar("Decoded")
@@ -25,7 +26,7 @@ def decode_row(
     """Decode a row; LedgerError names table and row if its columns are invalid."""
     try:
         return decode(row)
-    except (ValueError, TypeError, LookupError, AttributeError) as error:
+    except (ValueError, TypeError, LookupError, AttributeError, RecursionError) as error:
         detail = f"{table} {row[0]}: {type(error).__name__}: {error}"
         raise damaged_ledger(path, f"a row that cannot be decoded: {detail}") from error
 
@@ -55,7 +56,7 @@ def decode_study(row: sqlite3.Row) -> StudyRow:
         offered=offered,
         left_out=json.loads(row["left_out"]),
         seed=int(row["seed"]),
-        started_at=row["started_at"],
+        started_at=require_time(row["started_at"]),
         iostudy_version=row["iostudy_version"],
         # JSON has no number that is infinite or not a number.
         circumstances=json.loads(row["circumstances"], parse_constant=lambda _: None),
@@ -102,7 +103,7 @@ def decode_trial(row: sqlite3.Row, *, counts: bool) -> TrialRow:
         configuration=row["configuration"],
         status=TrialStatus(row["status"]),
         reason=row["reason"],
-        started_at=row["started_at"],
+        started_at=require_time(row["started_at"]),
         figures=value("figures"),
         settings=value("settings"),
         devices=tuple(from_json(row["devices"])),
