@@ -59,6 +59,15 @@ _SUBJECTS = {
 }
 
 
+OF_A_SLOW_DEVICE = (
+    Bottleneck.DEVICE,
+    Bottleneck.WRITEBACK,
+    Bottleneck.LOG,
+    Bottleneck.CONCURRENCY,
+)
+"""Bottlenecks that can be consequences of what slows a device down."""
+
+
 @dataclass(frozen=True)
 class Finding:
     """One bottleneck of a run."""

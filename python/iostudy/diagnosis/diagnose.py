@@ -16,7 +16,6 @@ from iostudy.diagnosis.evidence import (
     SHORT_RUN_SECONDS,
     Confidence,
     Evidence,
-    build_evidence,
     format_number,
 )
 from iostudy.diagnosis.rules import (
@@ -69,7 +68,7 @@ def diagnose(summary: TelemetrySummary, context: DiagnosisContext) -> Diagnosis:
         _limit_confidence(replace(candidate, of=context.title(candidate.of)), summary, context)
         for candidate in candidates
         if candidate.held is None or candidate.held >= MINIMUM_HELD
-        if not idleness or can_limit_idle(candidate.limit)
+        if not idleness or candidate.limit in _SLEPT_FOR
     ]
     return Diagnosis(
         findings=tuple(_order(findings)),
@@ -84,20 +83,15 @@ def _limit_confidence(
     finding: Finding, summary: TelemetrySummary, context: DiagnosisContext
 ) -> Finding:
     """Lower the confidence if the run was short or the recording holds much else."""
-    if (part := _measured_part(summary, context)) is not None and part.value < MINIMUM_MEASURED:
+    measured = summary.seconds if context.measured_seconds is None else context.measured_seconds
+    percent = min(100.0, 100 * measured / summary.seconds)
+    if percent < MINIMUM_MEASURED:
+        says = f"{format_number(percent)} % of the recording was measured"
+        part = Evidence("measured", "", percent, "%", says)
         finding = replace(finding, evidence=(*finding.evidence, part))
     elif summary.seconds >= SHORT_RUN_SECONDS:
         return finding
     return replace(finding, confidence=Confidence.LOW)
-
-
-def _measured_part(summary: TelemetrySummary, context: DiagnosisContext) -> Evidence | None:
-    """Return the share of the recording that the workload measured; None for all of it."""
-    if context.measured_seconds is None or not summary.seconds:
-        return None
-    percent = min(100.0, 100 * context.measured_seconds / summary.seconds)
-    says = f"{format_number(percent)} % of the recording was measured"
-    return Evidence("measured", "", percent, "%", says)
 
 
 def _order(findings: Sequence[Finding]) -> list[Finding]:
@@ -157,25 +151,20 @@ def describe_idleness(summary: TelemetrySummary, context: DiagnosisContext) -> s
     )
 
 
-def can_limit_idle(limit: Bottleneck) -> bool:
-    """Return whether it may be the bottleneck of a workload that did almost nothing."""
-    return limit in _SLEPT_FOR
-
-
 def collect_key_figures(summary: TelemetrySummary, context: DiagnosisContext) -> Iterator[Evidence]:
     """Collect the recorded key figures of each resource, the target's devices first."""
     for name, figures in context.device_figures(summary).items():
-        yield build_evidence(figures, "%util", name, "%", f"{name} busy {{}} % of the time")
-        yield build_evidence(figures, "aqu-sz", name, "requests", f"{name} with a queue of {{}}")
+        yield Evidence.read(figures, "%util", name, "%", f"{name} busy {{}} % of the time")
+        yield Evidence.read(figures, "aqu-sz", name, "requests", f"{name} with a queue of {{}}")
     if "%user" in summary.machine:
         busy = compute_cpu_utilization(summary)
         yield Evidence("%cpu", "", busy, "%", f"all cores busy {format_number(busy)} % of the time")
     for figure, words in _WORKLOAD.items():
         if figure in summary.workload:
-            yield build_evidence(summary.workload, figure, "", "", words)
+            yield Evidence.read(summary.workload, figure, "", "", words)
     for figure, words in _MACHINE.items():
         if figure in summary.machine:
-            yield build_evidence(summary.machine, figure, "", "%", words)
+            yield Evidence.read(summary.machine, figure, "", "%", words)
 
 
 _WORKLOAD = {

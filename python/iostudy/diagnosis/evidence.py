@@ -36,6 +36,13 @@ class Evidence:
     says: str
     """The figure in words, with its unit."""
 
+    @classmethod
+    def read(cls, figures: Figures, figure: str, of: str, unit: str, words: str) -> Evidence:
+        """Return the evidence of one figure; its number replaces ``{}`` in ``words``."""
+        value = figures[figure]
+        number = format_busy(value) if figure == "%util" else format_number(value)
+        return cls(figure, of, value, unit, words.format(number))
+
 
 def format_number(value: float) -> str:
     """Format ``value`` for a reader: an integer from 10 on, else one decimal."""
@@ -50,19 +57,17 @@ def format_busy(percent: float) -> str:
     return format_number(min(percent, 100.0))
 
 
-def build_evidence(figures: Figures, figure: str, of: str, unit: str, words: str) -> Evidence:
-    """Build the evidence of one figure; its number replaces ``{}`` in ``words``."""
-    value = figures[figure]
-    number = format_busy(value) if figure == "%util" else format_number(value)
-    return Evidence(figure, of, value, unit, words.format(number))
-
-
 class Confidence(StrEnum):
     """How far a finding can be trusted, by the rules of docs/telemetry/bottlenecks.md."""
 
     HIGH = "high"
     MEDIUM = "medium"
     LOW = "low"
+
+    @classmethod
+    def lowest(cls, *confidences: Confidence) -> Confidence:
+        """Return the lowest of them: a chain is as strong as its weakest link."""
+        return min(confidences, key=_ORDER.index)
 
 
 _ORDER = (Confidence.LOW, Confidence.MEDIUM, Confidence.HIGH)
@@ -80,11 +85,6 @@ class ConfidenceThresholds:
         """Return the confidence that ``value`` gives; None below the lowest threshold."""
         reached = [value >= step for step in (self.low, self.medium, self.high)]
         return _ORDER[sum(reached) - 1] if reached[0] else None
-
-
-def lowest_confidence(*confidences: Confidence) -> Confidence:
-    """Return the lowest of them: a chain is as strong as its weakest link."""
-    return min(confidences, key=_ORDER.index)
 
 
 UTILIZATION = ConfidenceThresholds(80, 90, 95)

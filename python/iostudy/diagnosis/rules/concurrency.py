@@ -24,7 +24,6 @@ from iostudy.diagnosis.evidence import (
     Evidence,
     format_busy,
     format_number,
-    lowest_confidence,
 )
 from iostudy.diagnosis.rules.device import DEEP, find_higher_throughput
 from iostudy.telemetry.summary import TelemetrySummary
@@ -57,7 +56,7 @@ def find_low_concurrency(summary: TelemetrySummary, context: DiagnosisContext) -
             Bottleneck.CONCURRENCY,
             "",
             share,
-            lowest_confidence(waits, confidence),
+            Confidence.lowest(waits, confidence),
             (Evidence("aqu-sz", "", inside, "requests", says), *evidence),
         )
 
@@ -103,7 +102,7 @@ def find_serial_resources(
                 Bottleneck.LOG if resource.stores else Bottleneck.LOCK,
                 resource.name,
                 held,
-                lowest_confidence(confidence, known),
+                Confidence.lowest(confidence, known),
                 tuple(_describe_waits(resource, summary, context)),
                 explains=(Bottleneck.CONCURRENCY,),
             )

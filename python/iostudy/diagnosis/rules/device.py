@@ -19,9 +19,7 @@ from iostudy.diagnosis.evidence import (
     Confidence,
     ConfidenceThresholds,
     Evidence,
-    build_evidence,
     format_number,
-    lowest_confidence,
 )
 from iostudy.telemetry.summary import Figures, TelemetrySummary
 
@@ -102,14 +100,14 @@ def _find_saturation(
         confidence, evidence = saturated
         demand = compute_demand(summary, context)
         waits = ELASTICITY.grade(100 * demand.waiting_share) if demand else Confidence.HIGH
-        confidence = lowest_confidence(confidence, waits or Confidence.LOW)
-        util = build_evidence(figures, "%util", device, "%", "busy {} % of the time")
-        queue = build_evidence(figures, "aqu-sz", device, "requests", "a queue of {}")
+        confidence = Confidence.lowest(confidence, waits or Confidence.LOW)
+        util = Evidence.read(figures, "%util", device, "%", "busy {} % of the time")
+        queue = Evidence.read(figures, "aqu-sz", device, "requests", "a queue of {}")
         yield Finding(
             Bottleneck.DEVICE,
             device,
             figures["%util"],
-            lowest_confidence(busy, confidence),
+            Confidence.lowest(busy, confidence),
             (util, queue, *evidence),
             explains=(Bottleneck.WRITEBACK, Bottleneck.LOG, Bottleneck.CONCURRENCY),
         )
@@ -166,7 +164,7 @@ def _find_flush_limit(device: str, figures: Figures) -> Iterator[Finding]:
     share = min(100.0, _flushing_percent(figures))
     if confidence := UTILIZATION.grade(share):
         says = f"flushing its cache {format_number(share)} % of the time"
-        wait = build_evidence(figures, "f_await", device, "ms", "{} ms each time")
+        wait = Evidence.read(figures, "f_await", device, "ms", "{} ms each time")
         evidence = (Evidence("f/s x f_await", device, share, "%", says), wait)
         yield Finding(
             Bottleneck.DEVICE,

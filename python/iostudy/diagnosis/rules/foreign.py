@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from iostudy.diagnosis.bottleneck import Bottleneck, Finding
+from iostudy.diagnosis.bottleneck import OF_A_SLOW_DEVICE, Bottleneck, Finding
 from iostudy.diagnosis.context import (
     DiagnosisContext,
     compute_workload_kb,
@@ -23,9 +23,7 @@ from iostudy.diagnosis.evidence import (
     MAJORITY,
     Confidence,
     Evidence,
-    build_evidence,
     format_number,
-    lowest_confidence,
 )
 from iostudy.diagnosis.rules.device import find_saturation
 from iostudy.telemetry.processes import compute_foreign_kb, compute_moved_kb, find_submitters
@@ -73,7 +71,7 @@ def _grade_foreign_io(
     grade = ELASTICITY.grade(share * (demand.waiting_share if demand else 1.0))
     if grade is None or saturation is None:
         return None
-    confidence = lowest_confidence(grade, saturation.confidence)
+    confidence = Confidence.lowest(grade, saturation.confidence)
     submitters = find_submitters(summary, devices)
     is_counted = sum(submitter.kB for submitter in submitters) >= MAJORITY * foreign_kb
     names = " and ".join(devices)
@@ -85,9 +83,9 @@ def _grade_foreign_io(
         confidence if is_counted else Confidence.LOW,
         (
             Evidence("kB", busiest, foreign_kb, "kB", says),
-            build_evidence(figures, "%util", busiest, "%", "the device busy {} % of the time"),
+            Evidence.read(figures, "%util", busiest, "%", "the device busy {} % of the time"),
         ),
-        explains=(Bottleneck.DEVICE, Bottleneck.WRITEBACK, Bottleneck.LOG, Bottleneck.CONCURRENCY),
+        explains=OF_A_SLOW_DEVICE,
     )
 
 
@@ -103,28 +101,19 @@ def _find_foreign_cpu(summary: TelemetrySummary, context: DiagnosisContext) -> I
     cores = count_allowed_cores(summary)
     share = min(machine[FOREIGN_CPU], 100 * max(0.0, cores - demand.on_cpu)) / cores
     if confidence := ELASTICITY.grade(share * demand.cpu_share):
+        name, says = _name_busiest(summary), f"{format_number(share)} % of all CPU time"
+        if has_restricted_affinity(summary):
+            # Which process computed on which core is unknown.
+            name, says = "", f"up to {format_number(share)} % of {format_allowed_cores(summary)}"
+            confidence = Confidence.lowest(confidence, Confidence.MEDIUM)
         yield Finding(
             Bottleneck.FOREIGN,
-            "" if has_restricted_affinity(summary) else _name_busiest(summary),
+            name,
             100 * demand.starved_share,
-            lowest_confidence(
-                confidence, *([Confidence.MEDIUM] if has_restricted_affinity(summary) else [])
-            ),
-            (
-                Evidence(
-                    FOREIGN_CPU, "", machine[FOREIGN_CPU], "%", _describe_share(summary, share)
-                ),
-            ),
+            confidence,
+            (Evidence(FOREIGN_CPU, "", machine[FOREIGN_CPU], "%", f"other processes used {says}"),),
             explains=(Bottleneck.CPU, Bottleneck.CORE),
         )
-
-
-def _describe_share(summary: TelemetrySummary, share: float) -> str:
-    """Describe the share; which process computed on which core is unknown."""
-    if has_restricted_affinity(summary):
-        cores = format_allowed_cores(summary)
-        return f"other processes used up to {format_number(share)} % of {cores}"
-    return f"other processes used {format_number(share)} % of all CPU time"
 
 
 def _name_busiest(summary: TelemetrySummary) -> str:

@@ -21,14 +21,7 @@ from collections.abc import Iterator
 
 from iostudy.diagnosis.bottleneck import Bottleneck, Finding
 from iostudy.diagnosis.context import DiagnosisContext
-from iostudy.diagnosis.evidence import (
-    Confidence,
-    ConfidenceThresholds,
-    Evidence,
-    build_evidence,
-    format_number,
-    lowest_confidence,
-)
+from iostudy.diagnosis.evidence import Confidence, ConfidenceThresholds, Evidence, format_number
 from iostudy.telemetry.summary import Figures, TelemetrySummary
 
 STALLED = ConfidenceThresholds(10, 20, 40)
@@ -60,11 +53,15 @@ _SIGNS = {
 def find_memory_stalls(summary: TelemetrySummary, context: DiagnosisContext) -> Iterator[Finding]:
     """Find memory if tasks stalled on it: those of the workload's group if known."""
     del context
-    machine, signs = summary.machine, tuple(_collect_signs(summary.machine))
-    held, evidence = _find_stall(machine), signs
+    machine, held = summary.machine, _find_stall(summary.machine)
+    signs = [
+        Evidence.read(machine, figure, "", "", words)
+        for figure, words in _SIGNS.items()
+        if machine.get(figure)
+    ]
     if held is not None:
         confidence = STALLED.grade(held.value)
-        evidence = (held, *signs)
+        signs.insert(0, held)
     else:
         confidence = SWAPPED.grade(_maximum(machine, (*_WORKLOAD, *_SWAP)))
     if confidence:
@@ -72,21 +69,22 @@ def find_memory_stalls(summary: TelemetrySummary, context: DiagnosisContext) -> 
             Bottleneck.RECLAIM,
             "",
             held.value if held else None,
-            lowest_confidence(confidence, _grade_attribution(machine)),
-            evidence,
+            Confidence.lowest(confidence, _grade_attribution(machine)),
+            tuple(signs),
             explains=(Bottleneck.DEVICE,) if SWAPPED.grade(_maximum(machine, _IO)) else (),
         )
 
 
 def _find_stall(machine: Figures) -> Evidence | None:
     """Return the share of the time with stalled tasks; None if the kernel does not report it."""
-    if _GROUP_PRESSURE in machine:
-        words = "tasks of its control group stalled on it {} % of the time"
-        return build_evidence(machine, _GROUP_PRESSURE, "", "%", words)
-    if "memory_some" in machine:
-        return build_evidence(
-            machine, "memory_some", "", "%", "tasks stalled on it {} % of the time"
-        )
+    for figure, tasks in (
+        (_GROUP_PRESSURE, "tasks of its control group"),
+        ("memory_some", "tasks"),
+    ):
+        if figure in machine:
+            return Evidence.read(
+                machine, figure, "", "%", f"{tasks} stalled on it {{}} % of the time"
+            )
     return None
 
 
@@ -100,12 +98,6 @@ def _grade_attribution(machine: Figures) -> Confidence:
 
 def _maximum(machine: Figures, figures: tuple[str, ...]) -> float:
     return max(machine.get(figure, 0.0) for figure in figures)
-
-
-def _collect_signs(machine: Figures) -> Iterator[Evidence]:
-    for figure, words in _SIGNS.items():
-        if machine.get(figure):
-            yield build_evidence(machine, figure, "", "", words)
 
 
 THROTTLED = ConfidenceThresholds(25, 50, 75)
@@ -124,9 +116,9 @@ def find_writeback_throttling(
     confidence = THROTTLED.grade(machine.get("%throttled", 0.0))
     if confidence is None or not _is_writer(summary, context):
         return
-    evidence = [build_evidence(machine, "%throttled", "", "%", "writers paused {} % of the time")]
+    evidence = [Evidence.read(machine, "%throttled", "", "%", "writers paused {} % of the time")]
     if "dirty_limit_kB" in machine:
-        evidence.append(build_evidence(machine, "dirty_limit_kB", "", "kB", "dirty limit {} kB"))
+        evidence.append(Evidence.read(machine, "dirty_limit_kB", "", "kB", "dirty limit {} kB"))
     yield Finding(
         Bottleneck.WRITEBACK,
         "",
@@ -167,16 +159,19 @@ def find_first_touch(summary: TelemetrySummary, context: DiagnosisContext) -> It
     confidence = Confidence.HIGH if context.free_page_reporting else Confidence.MEDIUM
     figures = f"{format_number(cost)} ms of system time per MiB of page cache from free memory"
     growth = f"{format_number(mib_per_second)} MiB/s of it"
+    evidence = [
+        Evidence("cache_growth_ms/MiB", "", cost, "ms/MiB", figures),
+        Evidence("cache_growth_kB/s", "", mib_per_second, "MiB/s", growth),
+    ]
+    if context.free_page_reporting:
+        says = "the host takes free memory back (free page reporting)"
+        evidence.append(Evidence("free_page_reporting", "", 1.0, "", says))
     yield Finding(
         Bottleneck.FIRST_TOUCH,
         "",
         held,
-        lowest_confidence(confidence, *(grade for grade in grades if grade)),
-        (
-            Evidence("cache_growth_ms/MiB", "", cost, "ms/MiB", figures),
-            Evidence("cache_growth_kB/s", "", mib_per_second, "MiB/s", growth),
-            *_reporting(context),
-        ),
+        Confidence.lowest(confidence, *(grade for grade in grades if grade)),
+        tuple(evidence),
         explains=(Bottleneck.CPU, Bottleneck.CORE),
     )
 
@@ -189,9 +184,3 @@ def _cost(summary: TelemetrySummary) -> float:
     requests = sum(device["r/s"] + device["w/s"] for device in summary.devices.values())
     per_mib = requests * _KB_PER_MIB / machine["cache_growth_kB/s"]
     return max(0.0, machine["cache_growth_ms/MiB"] - _REQUEST_MS * per_mib)
-
-
-def _reporting(context: DiagnosisContext) -> Iterator[Evidence]:
-    if context.free_page_reporting:
-        says = "the host takes free memory back (free page reporting)"
-        yield Evidence("free_page_reporting", "", 1.0, "", says)

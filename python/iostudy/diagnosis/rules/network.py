@@ -11,14 +11,7 @@ from collections.abc import Iterator
 from iostudy.diagnosis.bottleneck import Bottleneck, Finding
 from iostudy.diagnosis.context import DiagnosisContext, is_foreign_network_traffic
 from iostudy.diagnosis.demand import OPERATIONS, count_outstanding, used_kinds
-from iostudy.diagnosis.evidence import (
-    Confidence,
-    ConfidenceThresholds,
-    Evidence,
-    build_evidence,
-    format_number,
-    lowest_confidence,
-)
+from iostudy.diagnosis.evidence import Confidence, ConfidenceThresholds, Evidence, format_number
 from iostudy.telemetry.summary import Figures, TelemetrySummary
 
 FULL = ConfidenceThresholds(70, 80, 90)
@@ -35,19 +28,19 @@ def find_network_limits(summary: TelemetrySummary, context: DiagnosisContext) ->
     """Find each saturated interface, and retransmissions."""
     for interface, figures in summary.network.items():
         if confidence := FULL.grade(figures.get("%ifutil", 0.0)):
-            evidence = build_evidence(
+            evidence = Evidence.read(
                 figures, "%ifutil", interface, "%", f"{interface} utilized {{}} %"
             )
-            confidence = lowest_confidence(confidence, _grade_relevance(summary, context))
+            confidence = Confidence.lowest(confidence, _grade_relevance(summary, context))
             yield _build_finding(interface, figures["%ifutil"], confidence, evidence)
     machine = summary.machine
     confidence = LOST.grade(machine.get("%retrans", 0.0))
     if confidence and machine.get("retrans/s", 0.0) >= SEGMENTS:
-        evidence = build_evidence(
+        evidence = Evidence.read(
             machine, "%retrans", "", "%", "{} % of all TCP segments retransmitted"
         )
         yield _build_finding(
-            "", None, lowest_confidence(confidence, _grade_relevance(summary, context)), evidence
+            "", None, Confidence.lowest(confidence, _grade_relevance(summary, context)), evidence
         )
 
 
@@ -97,7 +90,7 @@ def find_slow_nfs_servers(
                     Bottleneck.NFS,
                     mount,
                     100.0,
-                    lowest_confidence(confidence, highest),
+                    Confidence.lowest(confidence, highest),
                     evidence,
                     explains=(Bottleneck.LOG, Bottleneck.CONCURRENCY),
                 )
@@ -118,6 +111,6 @@ def _describe_waits(figures: Figures, mount: str) -> Iterator[Evidence]:
     for kind in used_kinds(figures):
         queue = format_number(figures[f"{kind}_queue"])
         says = f"{OPERATIONS[kind]} {{}} ms at the server after {queue} ms in the queue"
-        yield build_evidence(figures, f"{kind}_rtt", mount, "ms", says)
+        yield Evidence.read(figures, f"{kind}_rtt", mount, "ms", says)
     if figures.get("%retrans"):
-        yield build_evidence(figures, "%retrans", mount, "%", "{} % of the requests retransmitted")
+        yield Evidence.read(figures, "%retrans", mount, "%", "{} % of the requests retransmitted")

@@ -32,9 +32,7 @@ from iostudy.diagnosis.evidence import (
     Confidence,
     ConfidenceThresholds,
     Evidence,
-    build_evidence,
     format_number,
-    lowest_confidence,
 )
 from iostudy.diagnosis.rules.foreign import FOREIGN_CPU
 from iostudy.telemetry.summary import TelemetrySummary
@@ -55,7 +53,7 @@ def _find_busy_cores(summary: TelemetrySummary, context: DiagnosisContext) -> It
         # Without the states of the workload's threads it is unknown who used the CPU.
         grade = ELASTICITY.grade(_own_share(summary, demand)) if demand else Confidence.MEDIUM
         if grade:
-            sure = lowest_confidence(confidence, grade)
+            sure = Confidence.lowest(confidence, grade)
             yield Finding(Bottleneck.CPU, "", held, sure, evidence)
 
 
@@ -110,16 +108,16 @@ def _find_busy_core(summary: TelemetrySummary, context: DiagnosisContext) -> Ite
         return
     if "%thread" in summary.workload:
         words = "the busiest thread ran {} % of the time"
-        thread = build_evidence(summary.workload, "%thread", "", "%", words)
+        thread = Evidence.read(summary.workload, "%thread", "", "%", words)
         known = Confidence.HIGH
     elif "%core" in summary.machine:
-        thread = build_evidence(summary.machine, "%core", "", "%", "busy {} % of the time")
+        thread = Evidence.read(summary.machine, "%core", "", "%", "busy {} % of the time")
         others = summary.machine.get(FOREIGN_CPU, 0.0)
         known = Confidence.LOW if others >= UTILIZATION.low else Confidence.MEDIUM
     else:
         return
     if confidence := UTILIZATION.grade(thread.value):
-        confidence = lowest_confidence(confidence, known)
+        confidence = Confidence.lowest(confidence, known)
         yield Finding(Bottleneck.CORE, "", thread.value, confidence, (thread,))
 
 
@@ -133,7 +131,7 @@ def find_cpu_quota(summary: TelemetrySummary, context: DiagnosisContext) -> Iter
     del context
     if confidence := THROTTLED.grade(summary.machine.get("%quota", 0.0)):
         words = "the workload throttled {} % of the time"
-        evidence = (build_evidence(summary.machine, "%quota", "", "%", words),)
+        evidence = (Evidence.read(summary.machine, "%quota", "", "%", words),)
         yield Finding(Bottleneck.QUOTA, "", summary.machine["%quota"], confidence, evidence)
 
 
@@ -148,9 +146,9 @@ def find_steal(summary: TelemetrySummary, context: DiagnosisContext) -> Iterator
     gain = 100 * stolen / used * cpu_share if used else 0.0
     if confidence := ELASTICITY.grade(gain):
         # Whether the device would then be the limit is unknown.
-        confidence = lowest_confidence(confidence, Confidence.MEDIUM)
+        confidence = Confidence.lowest(confidence, Confidence.MEDIUM)
         evidence = (
-            build_evidence(summary.machine, "%steal", "", "%", "it took {} % of all CPU time"),
+            Evidence.read(summary.machine, "%steal", "", "%", "it took {} % of all CPU time"),
         )
         yield Finding(Bottleneck.STEAL, "", summary.machine["%steal"], confidence, evidence)
 
@@ -176,8 +174,8 @@ def find_thermal_throttling(
         evidence = [Evidence("throttles", "", rate, "1/s", says)]
         if "celsius_max" in summary.machine:
             evidence.append(
-                build_evidence(summary.machine, "celsius_max", "", "degrees C", "at up to {} C")
+                Evidence.read(summary.machine, "celsius_max", "", "degrees C", "at up to {} C")
             )
         explains = (Bottleneck.CPU, Bottleneck.CORE)
-        sure = lowest_confidence(confidence, busy.confidence)
+        sure = Confidence.lowest(confidence, busy.confidence)
         yield Finding(Bottleneck.HEAT, "", busy.held, sure, tuple(evidence), explains)

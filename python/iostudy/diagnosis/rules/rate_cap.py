@@ -8,15 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from iostudy.diagnosis.bottleneck import Bottleneck, Finding
+from iostudy.diagnosis.bottleneck import OF_A_SLOW_DEVICE, Bottleneck, Finding
 from iostudy.diagnosis.context import DiagnosisContext
-from iostudy.diagnosis.evidence import (
-    Confidence,
-    ConfidenceThresholds,
-    Evidence,
-    format_busy,
-    format_number,
-)
+from iostudy.diagnosis.evidence import Confidence, ConfidenceThresholds, Evidence, format_number
 from iostudy.telemetry.summary import Figures, TelemetrySummary
 
 NEAR = ConfidenceThresholds(80, 90, 95)
@@ -32,18 +26,15 @@ _MERGED = {"r/s": "rrqm/s", "w/s": "wrqm/s"}
 def find_rate_caps(summary: TelemetrySummary, context: DiagnosisContext) -> Iterator[Finding]:
     """Find each device on which the capped group reached its cap."""
     del context
-    yield from _find_rate_caps(summary)
+    for device, figures in summary.devices.items():
+        for figure in ("rkB/s", "wkB/s", "r/s", "w/s"):
+            yield from _find_reached_cap(figures, device, figure)
 
 
 def ran_at_cap(summary: TelemetrySummary) -> bool:
     """Return whether the capped group reached a cap, with medium or high confidence."""
-    return any(cap.confidence is not Confidence.LOW for cap in _find_rate_caps(summary))
-
-
-def _find_rate_caps(summary: TelemetrySummary) -> Iterator[Finding]:
-    for device, figures in summary.devices.items():
-        for figure in ("rkB/s", "wkB/s", "r/s", "w/s"):
-            yield from _find_reached_cap(figures, device, figure)
+    caps = find_rate_caps(summary, DiagnosisContext())
+    return any(cap.confidence is not Confidence.LOW for cap in caps)
 
 
 def _find_reached_cap(figures: Figures, device: str, figure: str) -> Iterator[Finding]:
@@ -57,20 +48,14 @@ def _find_reached_cap(figures: Figures, device: str, figure: str) -> Iterator[Fi
         done = "read" if figure.startswith("r") else "written"
         says = f"{format_number(rate)} of {format_number(cap)} {words} {done}"
         share = Evidence(counted, device, rate, unit, says)
-        util = figures["%util"]
-        busy = Evidence("%util", device, util, "%", f"the device busy {format_busy(util)} %")
+        busy = Evidence.read(figures, "%util", device, "%", "the device busy {} %")
         yield Finding(
             Bottleneck.CAP,
             device,
             min(100.0, percent),
             confidence,
             (share, busy),
-            explains=(
-                Bottleneck.DEVICE,
-                Bottleneck.WRITEBACK,
-                Bottleneck.LOG,
-                Bottleneck.CONCURRENCY,
-            ),
+            explains=OF_A_SLOW_DEVICE,
         )
 
 

@@ -9,16 +9,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from statistics import median
 
-from iostudy.diagnosis.bottleneck import Bottleneck, Finding
+from iostudy.diagnosis.bottleneck import OF_A_SLOW_DEVICE, Bottleneck, Finding
 from iostudy.diagnosis.context import DiagnosisContext, OperatingPoint
 from iostudy.diagnosis.evidence import (
     ELASTICITY,
     UTILIZATION,
+    Confidence,
     Evidence,
-    build_evidence,
     format_busy,
     format_number,
-    lowest_confidence,
 )
 from iostudy.telemetry.summary import Figures, TelemetrySummary
 
@@ -93,16 +92,12 @@ def _select_peers(
     name: str, members: Mapping[str, Figures], context: DiagnosisContext, *, comparable: bool
 ) -> Iterator[tuple[str, Figures]]:
     """Return the other members of the same type."""
-    rotates = _has_platters(name, context)
+    rotates, own = _has_platters(name, context), OperatingPoint.from_figures(members[name])
     for other, figures in members.items():
-        is_peer = other != name and _has_platters(other, context) == rotates
-        if is_peer and (not comparable or _have_comparable_io(members[name], figures)):
-            yield other, figures
-
-
-def _have_comparable_io(one: Figures, other: Figures) -> bool:
-    point, other_point = OperatingPoint.from_figures(one), OperatingPoint.from_figures(other)
-    return point is not None and other_point is not None and point.is_comparable(other_point)
+        if other != name and _has_platters(other, context) == rotates:
+            point = OperatingPoint.from_figures(figures)
+            if not comparable or (own and point and own.is_comparable(point)):
+                yield other, figures
 
 
 def _has_platters(name: str, context: DiagnosisContext) -> bool:
@@ -128,7 +123,7 @@ def _compare_with_peers(
         waits = f"{format_number(wait)} ms a request, peers {format_number(usual)} ms"
         evidence = (
             Evidence("await", name, wait, "ms", waits),
-            build_evidence(
+            Evidence.read(
                 figures, "%util", name, "%", f"busy {{}} % of the time, peers {format_busy(idle)} %"
             ),
         )
@@ -136,14 +131,9 @@ def _compare_with_peers(
             Bottleneck.MEMBER,
             name,
             figures["%util"],
-            lowest_confidence(busy, slower),
+            Confidence.lowest(busy, slower),
             evidence,
-            explains=(
-                Bottleneck.DEVICE,
-                Bottleneck.WRITEBACK,
-                Bottleneck.LOG,
-                Bottleneck.CONCURRENCY,
-            ),
+            explains=OF_A_SLOW_DEVICE,
         )
 
 
