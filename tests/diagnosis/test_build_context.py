@@ -10,7 +10,6 @@ from iostudy.diagnosis.context import (
     InventoryMount,
     SerialUsage,
     WorkloadProperties,
-    add_run_figures,
     build_context,
 )
 from iostudy.workloads.definition import SerialResource
@@ -53,5 +52,5 @@ def test_an_nfs_source_with_several_mounts_counts_once() -> None:
 def test_serial_resources_need_all_their_figures(figures, expected) -> None:
     log = SerialResource("the log", ("waits", "more_waits"), "use", stores=True)
     workload = WorkloadProperties(serial_resources=(log,), measured_seconds="took")
-    context = add_run_figures(DiagnosisContext(), workload, figures | {"took": 3.0})
+    context = DiagnosisContext(workload=workload).add_run_figures(figures | {"took": 3.0})
     assert (context.serial, context.measured_seconds) == (expected, 3.0)

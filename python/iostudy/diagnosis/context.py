@@ -85,6 +85,23 @@ class SerialUsage:
 
 
 @dataclass(frozen=True)
+class WorkloadProperties:
+    """The declared properties of a workload; the defaults describe an unknown program.
+
+    ``measured_seconds`` names the figure with the duration that the workload measured, "" if it
+    measures the whole run.
+    """
+
+    concurrency: int | None = None
+    spins: bool = False
+    serial_resources: tuple[SerialResource, ...] = ()
+    measured_seconds: str = ""
+
+
+UNKNOWN_WORKLOAD = WorkloadProperties()
+
+
+@dataclass(frozen=True)
 class DiagnosisContext:
     """The known facts about the machine and the workload.
 
@@ -98,6 +115,7 @@ class DiagnosisContext:
     recording that the workload measured, None for all of it. ``operating_points`` are those of each
     device in all known runs, this one included. ``free_page_reporting``: the host of the
     ``virtual_machine`` takes free memory back. ``names`` are the study's names of devices.
+    ``workload`` is what the figures of a run are read by.
     """
 
     devices: tuple[str, ...] = ()
@@ -112,6 +130,15 @@ class DiagnosisContext:
     virtual_machine: bool = False
     free_page_reporting: bool = False
     names: Mapping[str, str] = field(default_factory=dict)
+    workload: WorkloadProperties = UNKNOWN_WORKLOAD
+
+    def add_run_figures(self, figures: Mapping[str, float]) -> DiagnosisContext:
+        """Add the workload's own figures of one run: its serial resources and measured duration."""
+        return replace(
+            self,
+            serial=tuple(_serial_usage(self.workload.serial_resources, figures)),
+            measured_seconds=figures.get(self.workload.measured_seconds),
+        )
 
     def title(self, name: str) -> str:
         """Return a device's name with that of the study: ``loop6 (suspect)``."""
@@ -200,23 +227,6 @@ class InventoryMount:
     filesystem: str
 
 
-@dataclass(frozen=True)
-class WorkloadProperties:
-    """The declared properties of a workload; the defaults describe an unknown program.
-
-    ``measured_seconds`` names the figure with the duration that the workload measured, "" if it
-    measures the whole run.
-    """
-
-    concurrency: int | None = None
-    spins: bool = False
-    serial_resources: tuple[SerialResource, ...] = ()
-    measured_seconds: str = ""
-
-
-UNKNOWN_WORKLOAD = WorkloadProperties()
-
-
 def build_context(
     devices: tuple[str, ...],
     inventory: Iterable[InventoryDevice],
@@ -235,8 +245,13 @@ def build_context(
     entries = tuple(inventory)
     return DiagnosisContext(
         devices=devices,
-        members={device: members for top in entries for device, members in _stack(top)},
-        rotational=frozenset() if virtual_machine else _rotational_disks(entries),
+        members=_list_members(entries),
+        rotational=frozenset(
+            device.name
+            for device in entries
+            if device.claims_rotational and not device.file_backed and not device.members
+            if not virtual_machine
+        ),
         nfs_mounts=_distinct_nfs_mounts(mounts),
         concurrency=workload.concurrency,
         spins=workload.spins,
@@ -244,33 +259,14 @@ def build_context(
         virtual_machine=virtual_machine,
         free_page_reporting=free_page_reporting,
         names=names or {},
+        workload=workload,
     )
 
 
-def add_run_figures(
-    context: DiagnosisContext, workload: WorkloadProperties, figures: Mapping[str, float]
-) -> DiagnosisContext:
-    """Add the workload's own figures of one run: its serial resources and measured duration."""
-    return replace(
-        context,
-        serial=tuple(_serial_usage(workload.serial_resources, figures)),
-        measured_seconds=figures.get(workload.measured_seconds),
-    )
-
-
-def _stack(device: InventoryDevice) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """The devices directly below it, and below its partitions: a volume's member may be one."""
-    if device.members:
-        yield device.name, device.members
-    yield from ((partition, (device.name,)) for partition in device.partitions)
-
-
-def _rotational_disks(inventory: Iterable[InventoryDevice]) -> frozenset[str]:
-    return frozenset(
-        device.name
-        for device in inventory
-        if device.claims_rotational and not device.file_backed and not device.members
-    )
+def _list_members(devices: Iterable[InventoryDevice]) -> dict[str, tuple[str, ...]]:
+    """The devices directly below each, and below partitions: a volume's member may be one."""
+    members = {device.name: device.members for device in devices if device.members}
+    return members | {part: (device.name,) for device in devices for part in device.partitions}
 
 
 def _distinct_nfs_mounts(mounts: Iterable[InventoryMount]) -> tuple[str, ...]:

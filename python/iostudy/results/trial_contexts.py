@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from typing import Any
 
@@ -14,7 +14,6 @@ from iostudy.diagnosis.context import (
     InventoryMount,
     OperatingPoint,
     WorkloadProperties,
-    add_run_figures,
     build_context,
     collect_operating_points,
 )
@@ -28,53 +27,26 @@ OperatingPoints = Mapping[str, tuple[OperatingPoint, ...]]
 _MOUNT = ("point", "source", "filesystem")
 
 
-class TrialContexts:
-    """The diagnosis contexts of a study's trials.
+def prepare_trial_contexts(
+    study: Study, circumstances: Mapping[str, Any], rows: Iterable[TrialRow]
+) -> Callable[[TrialRow], DiagnosisContext]:
+    """Return what builds the context of a trial; ``rows`` are all trials of the study.
 
-    ``circumstances`` are those of the ledger; ``rows`` are all trials, which give each device's
-    operating points.
+    ``circumstances`` are those of the ledger.
     """
+    operating_points = collect_operating_points(_select_summaries(rows))
+    requests = {request.label: request for request in study.workloads}
+    configurations = {choice.label: choice for choice in study.configurations()}
 
-    def __init__(
-        self, study: Study, circumstances: Mapping[str, Any], rows: Iterable[TrialRow]
-    ) -> None:
-        self._circumstances = circumstances
-        self._operating_points = collect_operating_points(_select_summaries(rows))
-        self._requests = {request.label: request for request in study.workloads}
-        self._configurations = {choice.label: choice for choice in study.configurations()}
-        self._cached_context = cache(self._build_shared)
+    @cache
+    def build(label: str, configuration: str, devices: tuple[str, ...]) -> DiagnosisContext:
+        request = requests[label]
+        options = apply_configuration(request, configurations[configuration])
+        return build_run_context(circumstances, devices, request.name, options, operating_points)
 
-    def build(self, row: TrialRow) -> DiagnosisContext:
-        """Build the context of one trial."""
-        context, workload = self._cached_context(row.workload, row.configuration, row.devices)
-        return add_run_figures(context, workload, row.figures or {})
-
-    def _build_shared(
-        self, label: str, configuration: str, devices: tuple[str, ...]
-    ) -> tuple[DiagnosisContext, WorkloadProperties]:
-        """Build the part that all trials of a configuration share."""
-        request = self._requests[label]
-        options = apply_configuration(request, self._configurations[configuration])
-        return _build_static(
-            self._circumstances, devices, request.name, options, self._operating_points
-        )
-
-
-def build_trial_context(
-    circumstances: Mapping[str, Any],
-    devices: tuple[str, ...],
-    workload: str,
-    options: BaseModel,
-    operating_points: OperatingPoints,
-    figures: Mapping[str, float],
-) -> DiagnosisContext:
-    """Build the context of one run of a workload with these options.
-
-    ``figures`` are the workload's own. Some of them are the use of its serial resources, or the
-    duration that it measured.
-    """
-    context, properties = _build_static(circumstances, devices, workload, options, operating_points)
-    return add_run_figures(context, properties, figures)
+    return lambda row: build(row.workload, row.configuration, row.devices).add_run_figures(
+        row.figures or {}
+    )
 
 
 def find_members(circumstances: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
@@ -107,14 +79,14 @@ def _select_summaries(rows: Iterable[TrialRow]) -> Iterator[TelemetrySummary]:
         yield from (ordered[place] for place in places)
 
 
-def _build_static(
+def build_run_context(
     circumstances: Mapping[str, Any],
     devices: tuple[str, ...],
     workload: str,
     options: BaseModel,
     operating_points: OperatingPoints,
-) -> tuple[DiagnosisContext, WorkloadProperties]:
-    """Build the context without the figures of a run, and the workload's properties."""
+) -> DiagnosisContext:
+    """Build the context of runs of a workload with these options, without their own figures."""
     definition = catalog.get(workload)
     directories = [str(directory) for directory in definition.make(options).directories()]
     properties = WorkloadProperties(
@@ -123,7 +95,7 @@ def _build_static(
         serial_resources=definition.serial_resources(options),
         measured_seconds=definition.measured_seconds,
     )
-    context = build_context(
+    return build_context(
         devices,
         _inventory(circumstances),
         _mounts(circumstances, directories, at_target=not (directories or devices)),
@@ -133,7 +105,6 @@ def _build_static(
         names=_mapping(_mapping(circumstances.get("target")).get("disks")),
         workload=properties,
     )
-    return context, properties
 
 
 def _inventory(circumstances: Mapping[str, Any]) -> list[InventoryDevice]:

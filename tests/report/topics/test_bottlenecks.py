@@ -20,7 +20,7 @@ from iostudy.report.topics import bottlenecks
 from iostudy.report.topics.bottlenecks import DisturbanceSource, build_timeline_charts
 from iostudy.report.topics.next_steps import REMEDIES
 from iostudy.report.values import Report
-from iostudy.results.trial_contexts import TrialContexts, build_trial_context
+from iostudy.results.trial_contexts import build_run_context, prepare_trial_contexts
 from iostudy.study.requests import build_request
 from iostudy.telemetry.samples import Samples
 from iostudy.telemetry.timeline import build_timeline
@@ -92,7 +92,7 @@ def test_a_file_system_mounted_twice_is_counted_once() -> None:
     options = catalog.get("nnthroughput").options.model_validate({"logs": ", ".join(logs)})
     sources = ("server:/log", "server:/log", "server:/other")
     mounts = {p: mounted(p, "nfs4", source) for p, source in zip(logs, sources, strict=True)}
-    ground = build_trial_context({"host": {"mounts": mounts}}, (), "nnthroughput", options, {}, {})
+    ground = build_run_context({"host": {"mounts": mounts}}, (), "nnthroughput", options, {})
     assert ground.nfs_mounts == ("/mnt/one", "/mnt/other")
 
 
@@ -101,7 +101,7 @@ def test_log_on_nfs_is_diagnosed_by_its_mount_and_other_files_by_their_disk() ->
     options = catalog.get("nnthroughput").options.model_validate({"logs": "log, /mnt/journal"})
     mounts = {"/data": "ext4", "/mnt/journal": "nfs4"}
     host = {"mounts": {place: mounted(place, kind) for place, kind in mounts.items()}}
-    ground = build_trial_context({"host": host}, ("loop0",), "nnthroughput", options, {}, {})
+    ground = build_run_context({"host": host}, ("loop0",), "nnthroughput", options, {})
     assert ground.nfs_mounts == ("/mnt/journal",)
 
 
@@ -110,7 +110,7 @@ def test_reported_waits_of_a_workload_enter_its_diagnosis() -> None:
     definition = catalog.get("nnthroughput")
     options = definition.options.model_validate({"logs": "a, b"})
     figures = {"lock_share": 3.0, "buffer_share": 1.0, "sync_share": 72.0, "writing_share": 85.0}
-    ground = build_trial_context({}, ("loop0",), "nnthroughput", options, {}, figures)
+    ground = build_run_context({}, ("loop0",), "nnthroughput", options, {}).add_run_figures(figures)
     tree, buffer, log = ground.serial
     assert (tree.waited, tree.used, tree.stores) == (3.0, None, False)
     assert (buffer.waited, buffer.stores) == (1.0, False)
@@ -121,14 +121,18 @@ def test_reported_waits_of_a_workload_enter_its_diagnosis() -> None:
         True,
     )
     del figures["writing_share"]
-    of_before = build_trial_context({}, ("loop0",), "nnthroughput", options, {}, figures)
+    of_before = build_run_context({}, ("loop0",), "nnthroughput", options, {}).add_run_figures(
+        figures
+    )
     assert of_before.serial == (tree, buffer)
 
 
 @pytest.mark.all_plugins
 def test_recorded_name_node_run_has_its_coverage_and_polling_threads() -> None:
     options = catalog.get("hadoop.nnthroughput").options()
-    ground = build_trial_context({}, (), "hadoop.nnthroughput", options, {}, {"exec_time": 3.5})
+    ground = build_run_context({}, (), "hadoop.nnthroughput", options, {}).add_run_figures(
+        {"exec_time": 3.5}
+    )
     assert (ground.measured_seconds, ground.spins) == (3.5, True)
 
 
@@ -146,9 +150,9 @@ def test_each_trial_is_diagnosed_by_its_own_waits() -> None:
         )
         for row in rows(experiment, effects=EQUAL)
     ]
-    grounds = TrialContexts(experiment, CIRCUMSTANCES, trials)
+    build_context = prepare_trial_contexts(experiment, CIRCUMSTANCES, trials)
     shown = {
-        row.configuration: diagnose(row.summary, grounds.build(row)).limit
+        row.configuration: diagnose(row.summary, build_context(row)).limit
         for row in trials
         if row.summary
     }
@@ -158,7 +162,7 @@ def test_each_trial_is_diagnosed_by_its_own_waits() -> None:
 def test_names_of_disks_are_those_of_the_study() -> None:
     options = catalog.get("io").options()
     circumstances = {"target": {"disks": {"loop6": "suspect"}}}
-    context = build_trial_context(circumstances, ("loop6",), "io", options, {}, {})
+    context = build_run_context(circumstances, ("loop6",), "io", options, {})
     assert (context.title("loop6"), context.title("loop7")) == ("loop6 (suspect)", "loop7")
 
 
@@ -173,7 +177,7 @@ def test_polling_workload_is_diagnosed_as_busy_waiting(
 ) -> None:
     requested = {"engine": "io_uring", "direct": True, "depth": 8, **polls}
     options = catalog.get("io").options.model_validate(requested)
-    assert build_trial_context({}, ("nvme0n1",), "io", options, {}, {}).spins is spins
+    assert build_run_context({}, ("nvme0n1",), "io", options, {}).spins is spins
 
 
 def test_the_typical_trial_has_the_most_frequent_limit_and_is_nearest_the_median() -> None:
@@ -452,5 +456,5 @@ def test_a_volume_on_a_partition_lies_on_the_disk_of_that() -> None:
     options = catalog.get("io").options()
     volume, disk = {"slaves": ["sda3"]}, {"partitions": ["sda1", "sda3"], "rotational": True}
     host = {"block_devices": {"dm-0": volume, "sda": disk}}
-    ground = build_trial_context({"host": host}, ("dm-0",), "io", options, {}, {})
+    ground = build_run_context({"host": host}, ("dm-0",), "io", options, {})
     assert ground.is_rotational("dm-0")

@@ -26,7 +26,7 @@ from iostudy.node.conditions import Callbacks, Conditions, Permission
 from iostudy.node.local import LocalNode
 from iostudy.node.protocol import TrialResult
 from iostudy.node.service import ServiceRequest, find_service
-from iostudy.results.trial_contexts import build_trial_context
+from iostudy.results.trial_contexts import build_run_context
 from iostudy.study.combinations import Configuration
 from iostudy.study.model import WorkloadRequest
 from iostudy.study.names import UnknownNameError
@@ -133,15 +133,14 @@ def _run_trial(
         with node.block(trial_request, draw_seed()) as session:
             result = session.trial(alone)
         summary = result.telemetry.summary
-        context = build_trial_context(
+        context = build_run_context(
             node.circumstances(),
             result.devices,
             trial_request.name,
             trial_request.options,
             collect_operating_points([summary]),
-            result.figures,
         )
-        return result, diagnose(summary, context)
+        return result, diagnose(summary, context.add_run_figures(result.figures))
 
 
 _BRACKETS = ("[", "{")

@@ -92,11 +92,11 @@ def _select_peers(
     name: str, members: Mapping[str, Figures], context: DiagnosisContext, *, comparable: bool
 ) -> Iterator[tuple[str, Figures]]:
     """Return the other members of the same type."""
-    rotates, own = _has_platters(name, context), OperatingPoint.from_figures(members[name])
+    rotates, here = _has_platters(name, context), OperatingPoint.from_figures(members[name])
     for other, figures in members.items():
         if other != name and _has_platters(other, context) == rotates:
             point = OperatingPoint.from_figures(figures)
-            if not comparable or (own and point and own.is_comparable(point)):
+            if not comparable or (here and point and here.is_comparable(point)):
                 yield other, figures
 
 

@@ -20,7 +20,7 @@ from iostudy.report.drawing import COLOURS, Spec, alt, cycle_items, make_chart, 
 from iostudy.report.formatting import format_count, name_configuration
 from iostudy.report.section import Chart, Section, make_table
 from iostudy.report.topics.telemetry import group_counted_trials
-from iostudy.results.trial_contexts import TrialContexts
+from iostudy.results.trial_contexts import prepare_trial_contexts
 from iostudy.study.model import Study
 from iostudy.telemetry.timeline import (
     TOO_SHORT,
@@ -111,9 +111,9 @@ def diagnose_trials(
     """Return the diagnosis of each counted trial by its id; none if simulated or joint."""
     if study.target.predicts or NODES in circumstances:
         return {}
-    contexts = TrialContexts(study, circumstances, rows)
+    build_context = prepare_trial_contexts(study, circumstances, rows)
     return {
-        row.id: diagnose(row.summary, contexts.build(row))
+        row.id: diagnose(row.summary, build_context(row))
         for row in rows
         if row.counts and row.summary is not None
     }
