@@ -20,7 +20,7 @@ from iostudy.report.documents.comparison import (
     build_comparison,
     build_comparison_document,
 )
-from iostudy.report.render import json_, markdown, terminal
+from iostudy.report.render import html, json_, markdown, terminal
 from iostudy.results.recorded_study import RecordedStudy
 from iostudy.study.combinations import NamedConfiguration
 from iostudy.study.model import Study
@@ -272,6 +272,8 @@ def test_the_stricter_rule_and_every_difference() -> None:
     assert names == ["host kernel", "seed", "decide margin"]
     assert comparison.study_difference.splitlines()[:2] == ["--- a", "+++ b"]
     assert "```diff" in texts(comparison)["markdown"]
+    page = html.render_page("comparison", build_comparison_document(comparison))
+    assert "<pre>--- a\n+++ b" in page
 
 
 def test_settings_that_were_read_back_otherwise() -> None:

@@ -144,7 +144,7 @@ def test_a_baseline_of_several_levels_is_quoted_in_sentences(two_factor_page: st
 def test_the_chart_replaces_the_sentences_by_workload(two_factor_page: str) -> None:
     example = two_factors()
     answer, _, rest = two_factor_page.partition('<section class="forest"')
-    sentences = [str(html._unbroken(each)) for each in example.answer]
+    sentences = [str(html._FILTERS["unbroken"](each)) for each in example.answer]
     assert [each in answer for each in sentences] == [False] * (len(sentences) - 1) + [True]
     assert all(each in rest for each in sentences[:-1])
 

@@ -145,6 +145,7 @@ def pack_charts(specs: Mapping[str, Spec]) -> dict[str, Any]:
 _LAYOUT = "\n\r\t"
 """Control characters allowed in a text that is shown line by line."""
 _WHOLE = re.compile(r"([+-]?[\d.]+ [%x](?: \[[^\]]{1,20}\])?|\b[\w-]{1,24}-[\w-]{1,24}\b)")
+"""A change and its interval, or a word with hyphens: each stays on one line."""
 
 
 @dataclass(frozen=True)
@@ -259,14 +260,7 @@ def _digest(script: str) -> str:
     return base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
 
 
-def _code(text: str) -> Markup:
-    """Mark text between backticks as code."""
-    return _alternating(text.split("`"), Markup("<code>{}</code>"))
-
-
-def _unbroken(text: str) -> Markup:
-    """Text in which a change and its interval, and a word with hyphens, stay on one line."""
-    return _alternating(_WHOLE.split(text), Markup('<span class="whole">{}</span>'))
+_ONE_LINE = Markup('<span class="whole">{}</span>')
 
 
 def _alternating(parts: Sequence[str], element: Markup) -> Markup:
@@ -279,26 +273,18 @@ def _alternating(parts: Sequence[str], element: Markup) -> Markup:
 
 def _levels(label: str) -> Markup:
     """A configuration that wraps between its levels, and before values of long levels."""
-    element = Markup('<span class="whole">{}</span>')
-    chance = Markup("=<wbr>")
-    levels = (
-        chance.join(escape(level).split("=")) for level in re.split("(?<=,) ", visible(label))
+    chance, levels = Markup("=<wbr>"), re.split("(?<=,) ", visible(label))
+    return Markup(" ").join(
+        _ONE_LINE.format(chance.join(escape(level).split("="))) for level in levels
     )
-    return Markup(" ").join(element.format(level) for level in levels)
 
 
 _TONES = {GLYPHS[shape]: f" verdict {verdict}" for verdict, (_, shape) in VERDICT_MARKS.items()}
-
-
-def _tone(text: str) -> str:
-    """Return the classes of the cell of a verdict, which begins with its symbol."""
-    return _TONES.get(text[:1], "")
-
-
+"""Classes of the cell of a verdict, which begins with its symbol."""
 _FILTERS = {
     "list_verdicts": list_verdicts,
     "change": format_change,
-    "code": _code,
+    "code": lambda text: _alternating(text.split("`"), Markup("<code>{}</code>")),
     "fact_name": format_fact_name,
     "fact_text": format_fact,
     "levels": _levels,
@@ -308,8 +294,8 @@ _FILTERS = {
     "named": name_configuration,
     "remark": describe_trial,
     "significant": format_figure,
-    "tone": _tone,
-    "unbroken": _unbroken,
+    "tone": lambda text: _TONES.get(text[:1], ""),
+    "unbroken": lambda text: _alternating(_WHOLE.split(text), _ONE_LINE),
     "value": format_value,
     "verdict": format_verdict,
     "verdict_symbol": choose_verdict_symbol,
