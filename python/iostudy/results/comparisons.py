@@ -162,15 +162,12 @@ def collect_runs(
     for row in rows:
         if row.counts:
             measured = row.figures or {}
-            figures = {name: _usable(measured.get(name)) for name in names[row.workload]}
+            # NaN for one without a logarithm.
+            values = {name: measured.get(name) or math.nan for name in names[row.workload]}
+            figures = {k: y if 0 < y < math.inf else math.nan for k, y in values.items()}
             run = Run(figures, row.position)
             runs.setdefault((row.workload, row.configuration), {})[row.block] = run
     return runs
-
-
-def _usable(figure: float | None) -> float:
-    """Return the figure; NaN if it has no logarithm."""
-    return figure if figure is not None and math.isfinite(figure) and figure > 0 else math.nan
 
 
 def collect_figures(

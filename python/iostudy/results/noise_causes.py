@@ -20,7 +20,7 @@ from iostudy.ledger.rows import TrialRow
 from iostudy.results.comparisons import collect_figures, common_blocks, workload_log_figures
 from iostudy.study.model import Study, WorkloadRequest
 from iostudy.telemetry.covariates import FOREIGN_FIGURE
-from iostudy.telemetry.summary import Figures, TelemetrySummary
+from iostudy.telemetry.summary import TelemetrySummary
 from iostudy.units import KIB
 from iostudy.workloads.measurement import BYTES
 
@@ -159,7 +159,11 @@ def decompose_noise(
     labels = [configuration.label for configuration in study.configurations()]
     table = _TrialTable(blocks, labels, counted)
     figures = workload_log_figures(study, workload, values, blocks)
-    known = [pair for pair in _columns(counted) if table.is_useful(pair[1])]
+    # The value of each indicator by trial, NaN if unknown.
+    indicators = (*INDICATORS, _THROTTLING if _is_throttled(counted) else _FREQUENCY)
+    columns = [(indicator, _column(indicator.value, counted)) for indicator in indicators]
+    columns.insert(0, (_TOKEN_BUCKET, find_floor_shares(counted)))
+    known = [pair for pair in columns if table.is_useful(pair[1])]
     matrices = [table.matrix(indicator.sign * column) for indicator, column in known]
     positions = table.matrix(np.array([row.started_at for row in counted]))
     shares = measure_variance_shares(figures, matrices, positions)
@@ -169,14 +173,6 @@ def decompose_noise(
         contributions=tuple(_contribution(*known[share.index], share, counted) for share in shares),
         examined=tuple(indicator.cause for indicator, _ in known),
     )
-
-
-def _columns(rows: Sequence[TrialRow]) -> list[tuple[Indicator, Array]]:
-    """Return every indicator with its value of each trial, NaN if unknown."""
-    frequency = _THROTTLING if _is_throttled(rows) else _FREQUENCY
-    indicators = (*INDICATORS, frequency)
-    columns = [(indicator, _column(indicator.value, rows)) for indicator in indicators]
-    return [(_TOKEN_BUCKET, find_floor_shares(rows)), *columns]
 
 
 def _column(value: Value, rows: Sequence[TrialRow]) -> Array:
@@ -267,7 +263,7 @@ def find_floor_shares(rows: Sequence[TrialRow]) -> Array:
 
     NaN for a trial whose samples were too few to know.
     """
-    devices = [_device(row) for row in rows]
+    devices = [row.summary.devices.get(row.device, {}) if row.summary else {} for row in rows]
     known = np.array(["%stalled" in device for device in devices])
     floors = np.array([device.get("floor_kB/s", np.nan) for device in devices])
     on_the_way = np.array([device.get("%floor", 0.0) for device in devices])
@@ -279,10 +275,6 @@ def find_floor_shares(rows: Sequence[TrialRow]) -> Array:
         is_on_floor = (rates >= (1 - _NEAR) * common) & (rates <= _ABOVE * common)
         shares = np.where(is_on_floor, np.where(np.isnan(floors), 100.0, on_the_way), 0.0)
     return np.where(known, shares, np.nan)
-
-
-def _device(row: TrialRow) -> Figures:
-    return row.summary.devices.get(row.device, {}) if row.summary else {}
 
 
 def _common_floor(floors: Array) -> float | None:

@@ -3,7 +3,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from iostudy.report.topics.measurements import CORNER, build_matrices
+from iostudy.report.topics.measurements import tabulate_matrices
 from tests.report.parted import JOBS, cells
 
 SIZES = st.sampled_from(["4KiB", "64KiB", "1MiB"])
@@ -22,15 +22,12 @@ LABELS = st.builds(
 @given(st.lists(LABELS, unique_by=lambda labels: tuple(labels.values())))
 def test_every_cell_is_shown_once_in_its_row_and_column(labels):
     numbers = {tuple(own.values()): str(number) for number, own in enumerate(labels)}
-    found = build_matrices(
-        (own, number) for own, number in zip(labels, numbers.values(), strict=True)
-    )
+    found = tabulate_matrices(zip(labels, numbers.values(), strict=True))
     shown = {
-        (column, matrix.operation, row[0]): text
+        (column, matrix.title, row[0]): text
         for matrix in found
-        for heads, rows in [matrix.table(lambda value: value)]
-        for row in rows
-        for column, text in zip(heads[1:], row[1:], strict=True)
+        for row in matrix.rows
+        for column, text in zip(matrix.heads[1:], row[1:], strict=True)
         if text
     }
     assert shown == numbers
@@ -38,14 +35,13 @@ def test_every_cell_is_shown_once_in_its_row_and_column(labels):
 
 def test_the_matrix_has_the_layout_of_iozone_and_empty_cells():
     labels = cells(["write"], [64 << 10, 1 << 20], [4 << 10, 128 << 10])
-    (found,) = build_matrices((own, own["record_size"]) for own in labels)
-    heads, rows = found.table(lambda text: f"<{text}>")
-    assert heads == (CORNER, "4KiB", "128KiB")
-    assert rows == [("64KiB", "<4KiB>", ""), ("1MiB", "<4KiB>", "<128KiB>")]
+    (found,) = tabulate_matrices((own, f"<{own['record_size']}>") for own in labels)
+    assert found.heads == ("file \\ record", "4KiB", "128KiB")
+    assert found.rows == [("64KiB", "<4KiB>", ""), ("1MiB", "<4KiB>", "<128KiB>")]
 
 
 def test_parts_with_other_labels_are_no_matrix():
-    assert build_matrices((own, 1) for own in JOBS) == ()
-    assert build_matrices([]) == ()
-    assert build_matrices([(cells()[0], 1), (JOBS[0], 2)]) == ()
-    assert build_matrices([({**cells()[0], "job": "1"}, 1)]) == ()
+    assert tabulate_matrices((own, "1") for own in JOBS) == ()
+    assert tabulate_matrices([]) == ()
+    assert tabulate_matrices([(cells()[0], "1"), (JOBS[0], "2")]) == ()
+    assert tabulate_matrices([({**cells()[0], "job": "1"}, "1")]) == ()

@@ -18,7 +18,7 @@ from iostudy.cli.plan_lines import COLUMNS
 from iostudy.diagnosis.bottleneck import Diagnosis
 from iostudy.node.protocol import TrialResult
 from iostudy.report.section import TextTable
-from iostudy.report.topics.measurements import build_matrices
+from iostudy.report.topics.measurements import tabulate_matrices
 from iostudy.telemetry.summary import BlockRequests, Requests
 from iostudy.units import (
     KIB,
@@ -166,26 +166,20 @@ def format_bars(histogram: Iterable[tuple[float, int]]) -> Iterator[tuple[str, s
 def _print_parts(figure: Figure, parts: Sequence[Part]) -> None:
     """Print matrix cells as a matrix per operation, other parts as a row each."""
     values = [
-        (part.labels, part.figures[figure.name]) for part in parts if figure.name in part.figures
+        (part.labels, format_significant(part.figures[figure.name]))
+        for part in parts
+        if figure.name in part.figures
     ]
     if not values:
         return
     print_line()
     print_line(f"{figure.name} of each part, {figure.unit}: {figure.documentation}")
-    for matrix in build_matrices(values):
-        heads, rows = matrix.table(format_significant)
-        print_numbers(TextTable(matrix.operation, heads, rows, names=1))
-    if not build_matrices(values):
-        print_numbers(_build_parts_table(values, figure.name))
-
-
-def _build_parts_table(parts: Sequence[tuple[Mapping[str, str], float]], name: str) -> TextTable:
-    labels = tuple(dict.fromkeys(label for part, _ in parts for label in part))
-    rows = [
-        (*(part.get(label, "") for label in labels), format_significant(value))
-        for part, value in parts
-    ]
-    return TextTable("", (*labels, name), rows, names=len(labels))
+    for matrix in (matrices := tabulate_matrices(values)):
+        print_numbers(matrix)
+    if not matrices:
+        labels = tuple(dict.fromkeys(label for part, _ in values for label in part))
+        rows = [(*(part.get(label, "") for label in labels), text) for part, text in values]
+        print_numbers(TextTable("", (*labels, figure.name), rows, names=len(labels)))
 
 
 DeviceRequests = tuple[str, str, Requests]

@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 
 from iostudy.ledger.rows import TrialStatus
-from iostudy.report.topics.trials import TrialReport
 from iostudy.report.topics.verdicts import list_verdicts
 from iostudy.report.values import Report
 
@@ -29,6 +28,8 @@ def _list_rows(report: Report) -> Iterator[tuple[str, ...]]:
     verdicts = list_verdicts(report.workloads)
     for trial in report.trials:
         time = datetime.fromtimestamp(trial.started_at, UTC).isoformat(timespec="milliseconds")
+        status = [] if trial.status is TrialStatus.FINISHED else [trial.status.value]
+        flags = [*status, *["slow"] * trial.slow, *["not-counted"] * (not trial.counts)]
         for figure in (table.figure for table in verdicts if table.workload == trial.workload):
             value = trial.figures.get(figure.name)
             yield (
@@ -39,14 +40,5 @@ def _list_rows(report: Report) -> Iterator[tuple[str, ...]]:
                 figure.name,
                 "" if value is None else repr(value),
                 figure.unit,
-                " ".join(_list_flags(trial)),
+                " ".join(flags),
             )
-
-
-def _list_flags(trial: TrialReport) -> Iterator[str]:
-    if trial.status is not TrialStatus.FINISHED:
-        yield trial.status.value
-    if trial.slow:
-        yield "slow"
-    if not trial.counts:
-        yield "not-counted"

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 from functools import partial
 from itertools import accumulate
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from pydantic import FiniteFloat
 
@@ -86,41 +86,28 @@ class PartsReport(Value):
     """The parts, each with a value per configuration."""
 
 
-T = TypeVar("T")
-
-LABELS = ("operation", "file_size", "record_size")
-"""The labels of a part that is a cell, in any order."""
-
-CORNER = "file \\ record"
-
-
-@dataclass(frozen=True)
-class Matrix(Generic[T]):
-    """The cells of one operation, by (file size, record size); some may be missing."""
-
-    operation: str
-    cells: Mapping[tuple[str, str], T]
-
-    def table(self, show: Callable[[T], str]) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
-        """Heads and rows of text, in the order of the cells; a cell that is missing is empty."""
-        files, records = (tuple(dict.fromkeys(sizes)) for sizes in zip(*self.cells, strict=True))
-        texts = {sizes: show(cell) for sizes, cell in self.cells.items()}
-        rows = [(file, *(texts.get((file, record), "") for record in records)) for file in files]
-        return (CORNER, *records), rows
-
-
-def build_matrices(parts: Iterable[tuple[Mapping[str, str], T]]) -> tuple[Matrix[T], ...]:
-    """A matrix for each operation; none where any of the parts is no cell of one."""
-    cells: dict[str, dict[tuple[str, str], T]] = {}
-    for labels, value in parts:
-        if set(labels) != set(LABELS):
-            return ()
-        operation, file_size, record_size = (labels[name] for name in LABELS)
-        cells.setdefault(operation, {})[file_size, record_size] = value
-    return tuple(map(Matrix, cells, cells.values()))
-
-
 Labels = tuple[tuple[str, str], ...]
+_OF_A_CELL = ("operation", "file_size", "record_size")
+"""The labels of a part that is a cell of a matrix, in any order."""
+
+
+def tabulate_matrices(parts: Iterable[tuple[Mapping[str, str], str]]) -> tuple[TextTable, ...]:
+    """A table of file by record size for each operation; none where any part is no cell of one.
+
+    A cell that is missing is empty.
+    """
+    cells: dict[str, dict[tuple[str, str], str]] = {}
+    for labels, text in parts:
+        if set(labels) != set(_OF_A_CELL):
+            return ()
+        operation, file_size, record_size = (labels[name] for name in _OF_A_CELL)
+        cells.setdefault(operation, {})[file_size, record_size] = text
+    tables = []
+    for operation, texts in cells.items():
+        files, records = (tuple(dict.fromkeys(sizes)) for sizes in zip(*texts, strict=True))
+        rows = [(file, *(texts.get((file, record), "") for record in records)) for file in files]
+        tables.append(TextTable(operation, ("file \\ record", *records), rows, names=1))
+    return tuple(tables)
 
 
 def build_measurements(
@@ -219,7 +206,20 @@ POOLED = (
 
 def build_part_tables(parts: PartsReport) -> tuple[TextTable, ...]:
     """A row for each part; where they are the cells of a matrix, a table for each operation."""
-    if not (matrices := build_matrices((part.labels, part) for part in parts.parts)):
+    tables = []
+    for index, label in enumerate(parts.configurations):
+        shade = _shade_parts(parts, index)
+        texts, shades = (
+            tabulate_matrices((part.labels, show(part)) for part in parts.parts)
+            for show in (partial(format_part, index=index), shade)
+        )
+        tables.append(
+            [
+                replace(table, title=f"{table.title}, {label}", shades=[row[1:] for row in of.rows])
+                for table, of in zip(texts, shades, strict=True)
+            ]
+        )
+    if not any(tables):
         names = dict.fromkeys(name for part in parts.parts for name in part.labels)
         rows = (
             [
@@ -232,14 +232,7 @@ def build_part_tables(parts: PartsReport) -> tuple[TextTable, ...]:
             for part in parts.parts
         )
         return (make_table(rows, names=len(names)),)
-    tables = []
-    for matrix in matrices:
-        for index, label in enumerate(parts.configurations):
-            heads, cells = matrix.table(partial(format_part, index=index))
-            shades = [row[1:] for row in matrix.table(_shade_parts(parts, index))[1]]
-            title = f"{matrix.operation}, {label}"
-            tables.append(TextTable(title, heads, cells, names=1, shades=shades))
-    return tuple(tables)
+    return tuple(table for of_operation in zip(*tables, strict=True) for table in of_operation)
 
 
 def format_part(part: PartReport, index: int) -> str:

@@ -30,7 +30,7 @@ from iostudy.report.formatting import (
     join_words,
     name_configuration,
 )
-from iostudy.report.section import Section, TextTable, make_table
+from iostudy.report.section import Section, make_table
 from iostudy.report.topics.sentences import MOST_NAMED
 from iostudy.study.model import Study
 from iostudy.units import format_percent
@@ -49,6 +49,11 @@ class RankRange(UnderConfiguration):
     """Best possible rank, from 1."""
     worst_rank: int
     """Worst possible rank."""
+
+    @property
+    def says(self) -> str:
+        """``2``, or ``2–3`` where it may be either."""
+        return "–".join(dict.fromkeys(map(str, (self.best_rank, self.worst_rank))))
 
 
 class RankedConfiguration(RankRange):
@@ -267,7 +272,7 @@ def build_ranking_section(report: Report) -> Section | None:
         against = "" if place.baseline else format_change_interval(place.change, place.interval)
         row = {
             report.noun: place.configuration,
-            "rank": _rank(place),
+            "rank": place.says,
             "vs geometric mean": format_change_interval(place.from_mean, place.from_mean_interval),
             format_against(report.baseline): against,
         }
@@ -277,7 +282,7 @@ def build_ranking_section(report: Report) -> Section | None:
         rows.append(row)
     heads = [report.noun, *(workload.workload for workload in ranking.workloads)]
     alone = (
-        list(zip(heads, (ranks[0].configuration, *map(_rank, ranks)), strict=True))
+        list(zip(heads, (ranks[0].configuration, *(r.says for r in ranks)), strict=True))
         for ranks in zip(*(workload.ranks for workload in ranking.workloads), strict=True)
     )
     pairs = (
@@ -292,9 +297,9 @@ def build_ranking_section(report: Report) -> Section | None:
     tables = [make_table(rows)]
     if ranking.crossings:
         tables.append(make_table(alone, "rank on each workload"))
-    folded: tuple[TextTable, ...] = ()
-    if len(ranking.pairs) <= MOST_PAIRS:
-        folded = (make_table(pairs, "every pair on all workloads together", names=2),)
+    folded = [make_table(pairs, "every pair on all workloads together", names=2)]
+    if len(ranking.pairs) > MOST_PAIRS:
+        folded = []
     return Section(
         "ranking", "Combined ranking", tuple(_notes(ranking, report)), tables=tables, folded=folded
     )
@@ -322,10 +327,3 @@ def _notes(ranking: RankingReport, report: Report) -> Iterator[str]:
         "that share a rank are not shown to differ by the margin. All ranks hold together, with an "
         f"error rate of {format_percent(report.method.risk)}."
     )
-
-
-def _rank(ranks: RankRange) -> str:
-    """``2``, or ``2–3`` where it may be either."""
-    if ranks.best_rank == ranks.worst_rank:
-        return str(ranks.best_rank)
-    return f"{ranks.best_rank}–{ranks.worst_rank}"

@@ -24,26 +24,28 @@ from iostudy.report.values import Report, WorkloadReport
 
 def build_summary_sections(report: Report) -> tuple[Section, ...]:
     """Return the sections between the answer and the workloads that the study has."""
+    risk, several = report.method.risk, len(report.workloads) > 1
+    leading, others = (
+        [
+            topic.build_section(factor=report.factor, risk=risk, several=several)
+            for topic in report.topics
+            if topic.leads is leads
+        ]
+        for leads in (True, False)
+    )
     sections = (
-        *_build_topics(report, leads=True),
+        *leading,
         *build_scaling_sections(report),
         build_ranking_section(report),
         build_caveats_section(report),
         build_volume_section(report.volume, report.noun),
         build_directories_section(report.directories),
-        *_build_topics(report, leads=False),
+        *others,
         build_covariates_section(report),
         build_switchback_section(report.switchback, report.noun, report.factor),
         build_noise_section(report),
     )
     return tuple(section for section in sections if section is not None)
-
-
-def _build_topics(report: Report, *, leads: bool) -> Iterator[Section]:
-    risk, several = report.method.risk, len(report.workloads) > 1
-    for topic in report.topics:
-        if topic.leads is leads:
-            yield topic.build_section(factor=report.factor, risk=risk, several=several)
 
 
 def build_closing_sections(report: Report) -> tuple[Section, ...]:

@@ -46,7 +46,7 @@ from iostudy.results.comparisons import (
 )
 from iostudy.results.recommendation import select_confirmations
 from iostudy.results.recorded_study import RecordedStudy
-from iostudy.results.trial_contexts import build_trial_context
+from iostudy.results.trial_contexts import build_run_context
 from iostudy.study.mode import find_mode
 from iostudy.study.model import Study, WorkloadRequest
 from iostudy.study.requests import apply_configuration
@@ -85,6 +85,15 @@ class ConfirmationReport(UnderConfiguration):
     def in_windows(self) -> str:
         """The change in windows with its interval."""
         return format_change_interval(self.windows_change, self.windows_interval)
+
+    @property
+    def says(self) -> str:
+        """The outcome, and what would decide an undecided one."""
+        if self.outcome is not ConfirmationOutcome.UNDECIDED:
+            return f"{self.outcome}s"
+        if self.blocks_needed is None:
+            return f"{self.outcome}: {MOST_BLOCKS} blocks of whole trials would not decide"
+        return f"{self.outcome}: about {self.blocks_needed} blocks would decide"
 
 
 class RunReport(Value):
@@ -205,8 +214,8 @@ def _build_runs(recorded: RecordedStudy, request: WorkloadRequest) -> Iterator[R
     points = collect_operating_points(run.summary for run, _ in runs)
     options = apply_configuration(request, recorded.study.baseline)
     for run, windows in runs:
-        context = build_trial_context(
-            recorded.row.circumstances, run.devices, request.name, options, points, figures={}
+        context = build_run_context(
+            recorded.row.circumstances, run.devices, request.name, options, points
         )
         notes = list(run.notes)
         if recorded.samples is not None and run.telemetry != NO_SAMPLES:
@@ -282,15 +291,6 @@ def describe_plan(row: PlanRow) -> str:
     )
 
 
-def _describe_outcome(confirmation: ConfirmationReport) -> str:
-    """Return the outcome, and what would decide an undecided one."""
-    if confirmation.outcome is not ConfirmationOutcome.UNDECIDED:
-        return f"{confirmation.outcome}s"
-    if confirmation.blocks_needed is None:
-        return f"{confirmation.outcome}: {MOST_BLOCKS} blocks of whole trials would not decide"
-    return f"{confirmation.outcome}: about {confirmation.blocks_needed} blocks would decide"
-
-
 _EXPLANATION = (
     "One run of each workload continued while the configurations were switched. A pair of rounds "
     "measures two windows of each configuration, in random order and in the reverse order. The "
@@ -326,7 +326,7 @@ def build_switchback_section(
             "in whole trials": confirmation.in_trials,
             "difference": format_interval(confirmation.difference_interval),
             "trials": format_count(confirmation.blocks, "block"),
-            "outcome": _describe_outcome(confirmation),
+            "outcome": confirmation.says,
         }
         for switchback in reports
         for confirmation in switchback.confirmations
