@@ -7,15 +7,18 @@ import os
 import subprocess
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from iostudy.errors import OutOfReachError, RestoreError, SettingError, TargetError, UnsafePathError
+from iostudy.host import devices
 from iostudy.settings import kinds
 from iostudy.settings.attributes import AttributeSetting
 from iostudy.settings.change import Change, ConflictPolicy
 from iostudy.settings.declarations import Declaration
 from iostudy.settings.filesystem_location import FilesystemLocation
+from iostudy.settings.identity import DeviceIdentity
 from tests.mounts import mounted
 from tests.settings.programs import bin_folder, bind_declared, bind_definition, install
 
@@ -243,6 +246,26 @@ def test_another_file_system_is_mounted_there(value: Path, tmp_path: Path, monke
     assert value.read_text() == "16384\n"
     monkeypatch.setattr(FilesystemLocation, "find", lambda _: replace(place, boot="next"))
     again(own).undo()
+    assert value.read_text() == "131072\n"
+
+
+def test_a_disk_that_is_not_here_may_keep_its_value(value: Path, monkeypatch) -> None:
+    """After a reboot, or when it was pulled, another disk may have its name."""
+    own = change(knob(), "16384")
+    own.apply()
+    disk = SimpleNamespace(number="8:16", wwid="naa.5", serial="", backing_file=None)
+    monkeypatch.setattr(devices, "read_device", lambda _: disk)
+    identity = DeviceIdentity("sdb", "8:16", 3, "naa.5", "another boot", 1)
+    for other in ({"unique": "naa.6"}, {"unique": ""}, {"number": "8:32"}):
+        device = replace(identity, **other)
+        with pytest.raises(OutOfReachError, match="is not found under its name") as caught:
+            again(replace(own, owner=replace(own.owner, device=device))).undo()
+        assert "/knob set 131072" in caught.value.remedy
+    assert value.read_text() == "16384\n"
+    loop = replace(own, owner=replace(own.owner, device=replace(identity, number="7:1")))
+    assert again(loop).undo() == ("this host: the host has been rebooted, and its changes with it",)
+    assert value.read_text() == "16384\n"
+    again(replace(own, owner=replace(own.owner, device=identity))).undo()
     assert value.read_text() == "131072\n"
 
 

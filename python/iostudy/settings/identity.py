@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from iostudy import units
+from iostudy.errors import OutOfReachError
 from iostudy.host import devices, stack
 from iostudy.host.devices import BlockDevice
 from iostudy.host.files import ROOT, read_attribute
@@ -58,6 +60,29 @@ class DeviceIdentity:
             return "the device is gone"
         return None if same else "another device has its name now"
 
+    @property
+    def is_loop(self) -> bool:
+        """Whether it is a loop device, which keeps nothing itself."""
+        return self.number.startswith(_LOOP_MAJOR)
+
+    def require_same_disk(self, wanted: str, by_hand: str) -> None:
+        """OutOfReachError unless the same disk has this name and number, also after a reboot."""
+        reason = self.absence_reason()
+        if reason is None:
+            return
+        with suppress(FileNotFoundError):
+            now = devices.read_device(self.name)
+            if self.unique and (now.number, _unique(now)) == (self.number, self.unique):
+                return
+        identity = self.unique or "no WWID or serial number"
+        raise OutOfReachError(
+            wanted,
+            found=f"{reason}, and its disk ({identity}) is not found under its name and number",
+            where=self.name,
+            remedy=f"{by_hand}, with the name that the disk has now; then `iostudy restore "
+            "--accept` forgets it",
+        )
+
     def _has_queue_of(self, device: BlockDevice) -> bool:
         """Return whether that is the same device, so that its queue has our changes.
 
@@ -67,7 +92,7 @@ class DeviceIdentity:
         now = DeviceIdentity.from_device(device)
         if self.diskseq is not None:
             return now.node == self.node
-        if device.number.startswith(_LOOP_MAJOR) and device.backing_file is None:
+        if self.is_loop and device.backing_file is None:
             now = replace(now, unique=self.unique)
         return now == self
 

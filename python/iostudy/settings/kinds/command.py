@@ -31,6 +31,16 @@ class CommandOwner(DeclaredOwner):
     reads: tuple[str, ...]
     writes: tuple[str, ...]
 
+    def absence_reason(self) -> str | None:
+        """Return no reason for a disk: it, or its metadata, may keep the value over a reboot."""
+        keeps = self.device is not None and not self.device.is_loop
+        return None if keeps else super().absence_reason()
+
+    def require_reachable(self, wanted: str, by_hand: str) -> None:
+        super().require_reachable(wanted, by_hand)
+        if self.device is not None:
+            self.device.require_same_disk(wanted, by_hand)
+
     def matching(self, pattern: str) -> tuple[str, ...]:
         return (pattern,)
 

@@ -194,8 +194,8 @@ class DeclaredOwner:
             return "the host has been rebooted"
         return None if self.device is None else self.device.absence_reason()
 
-    def require_mounted(self, wanted: str) -> None:
-        """OutOfReachError if its place is a mount, and another file system is there now."""
+    def require_reachable(self, wanted: str, by_hand: str) -> None:
+        """OutOfReachError if another file system, or another disk, is in its place now."""
         if self.mounted is not None:
             self.mounted.require_mounted(Path(self.name), wanted)
 
@@ -221,8 +221,8 @@ class DeclaredAttributes(Attributes, Protocol):
 
     refused_by: ClassVar[str]
 
-    def require_mounted(self, wanted: str) -> None:
-        """OutOfReachError if its place is a mount, and another file system is there now."""
+    def require_reachable(self, wanted: str, by_hand: str) -> None:
+        """OutOfReachError if another file system, or another disk, is in its place now."""
 
     def settle(self) -> None:
         """Make what was written effective; OSError if that fails."""
@@ -260,7 +260,8 @@ class DeclaredChange(AttributeChange):
         """
         if self.owner.absence_reason():
             return super().undo(policy)
-        self.owner.require_mounted(f"to restore {self.describe_originals()}")
+        steps = self._by_hand(self.before)
+        self.owner.require_reachable(f"to restore {self.describe_originals()}", steps)
         try:
             done = self._undo_readable(policy)
             self.owner.settle()
