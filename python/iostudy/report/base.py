@@ -113,13 +113,11 @@ def build_span(interval: tuple[float, float] | None) -> Span | None:
     return None if low is None or high is None else Span(low=low, high=high)
 
 
-def _read_interval(interval: object) -> object:
-    return build_span(interval) if isinstance(interval, tuple) else interval
-
-
 Known = Annotated[FiniteFloat | None, BeforeValidator(finite)]
 """A number; ``copy_from`` makes null of one that is not finite."""
-Interval = Annotated[Span | None, BeforeValidator(_read_interval)]
+Interval = Annotated[
+    Span | None, BeforeValidator(lambda ends: build_span(ends) if isinstance(ends, tuple) else ends)
+]
 """An interval; ``copy_from`` takes both ends, too, and makes null of unknown ones."""
 
 

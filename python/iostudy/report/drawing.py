@@ -143,13 +143,14 @@ def encode_labels(
     shapes: Sequence[str] = SHAPES,
     *,
     legend: bool = True,
+    field: str = "configuration",
 ) -> tuple[alt.Color, alt.Shape]:
-    """A colour and a shape for each of the configurations."""
+    """A colour and a shape for each of the labels, which rows have in a field."""
     shown = make_legend(labels) if legend else None
     colours, shapes = (cycle_items(items, len(labels)) for items in (colours, shapes))
     return (
-        alt.Color("configuration:N", legend=shown).scale(domain=labels, range=colours),
-        alt.Shape("configuration:N", legend=shown).scale(domain=labels, range=shapes),
+        alt.Color(f"{field}:N", legend=shown).scale(domain=labels, range=colours),
+        alt.Shape(f"{field}:N", legend=shown).scale(domain=labels, range=shapes),
     )
 
 

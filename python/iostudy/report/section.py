@@ -161,20 +161,17 @@ class Section:
         return tuple(self.draw())
 
 
-@dataclass(frozen=True)
-class Listing:
-    """A verbatim text; ``language`` selects its highlighting."""
-
-    title: str
-    text: str
-    language: str
+DIFFERENCE_TITLE = "Differences between the study files"
 
 
 @dataclass(frozen=True)
 class Document:
-    """A document other than a report: notes first, then sections."""
+    """A document other than a report: notes first, then sections.
+
+    ``difference`` is a unified diff of two study files; empty without one.
+    """
 
     title: str
     notes: Sequence[str]
     sections: Sequence[Section]
-    listing: Listing | None = None
+    difference: str = ""

@@ -33,7 +33,7 @@ from iostudy.report.formatting import (
     format_time,
     join_words,
 )
-from iostudy.report.section import Document, Listing, Section, make_table
+from iostudy.report.section import Document, Section, make_table
 from iostudy.report.topics.configurations import build_configurations
 from iostudy.results.comparisons import (
     collect_figures,
@@ -322,12 +322,11 @@ def build_comparison_document(comparison: StudyComparison) -> Document:
         started = f"started {format_time(side.started_at)}"
         about = f"{side.name} in {side.place}, {started}. {side.question}{ending}"
         notes.append(f"The {which} study, {side.label}: {about}")
-    text = comparison.study_difference
     return Document(
         title=f"{comparison.first.label} and {comparison.second.label}",
         notes=tuple(notes),
         sections=tuple(_sections(comparison)),
-        listing=Listing("Differences between the study files", text, "diff") if text else None,
+        difference=comparison.study_difference,
     )
 
 

@@ -27,7 +27,7 @@ from iostudy.report.formatting import (
     format_time,
     name_configuration,
 )
-from iostudy.report.section import Chart, Document, Section
+from iostudy.report.section import DIFFERENCE_TITLE, Chart, Document, Section
 from iostudy.report.topics import registry
 from iostudy.report.topics.intervals import build_axis
 from iostudy.report.topics.trials import build_run_order_chart, describe_trial
@@ -322,7 +322,7 @@ def _environment() -> jinja2.Environment:
         finalize=_readable,
     )
     environment.filters |= _FILTERS
-    environment.globals["most_printed"] = 200
+    environment.globals |= {"most_printed": 200, "difference_title": DIFFERENCE_TITLE}
     return environment
 
 

@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from iostudy.report.answer import Answer
 from iostudy.report.formatting import format_time
-from iostudy.report.section import Document, Section, TextTable
+from iostudy.report.section import DIFFERENCE_TITLE, Document, Section, TextTable
 from iostudy.report.topics import registry
 from iostudy.report.topics.trials import describe_trial
 from iostudy.report.topics.verdicts import build_verdict_table, explain_marks, list_verdicts
@@ -70,14 +70,13 @@ def render_answer(answer: Answer) -> str:
 
 def render_document(document: Document) -> str:
     """Render a document other than a report as Markdown."""
-    listing = document.listing
     parts = [
         f"# {_text(document.title)}",
         *map(_text, document.notes),
         *(_section(section, "##") for section in document.sections),
     ]
-    if listing:
-        parts += [f"## {_text(listing.title)}", _fenced(listing.text, listing.language)]
+    if document.difference:
+        parts += [f"## {DIFFERENCE_TITLE}", _fenced(document.difference, "diff")]
     return "\n\n".join(parts) + "\n"
 
 

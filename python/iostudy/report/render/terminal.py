@@ -13,7 +13,7 @@ from rich.padding import Padding
 from rich.text import Text
 
 from iostudy.report.base import Step
-from iostudy.report.section import Document, Section, TextTable
+from iostudy.report.section import DIFFERENCE_TITLE, Document, Section, TextTable
 from iostudy.report.topics import registry
 from iostudy.report.topics.verdicts import build_verdict_table, explain_marks, list_verdicts
 from iostudy.report.values import Report
@@ -48,8 +48,8 @@ def render(report: Report) -> RenderableType:
 def render_document(document: Document) -> RenderableType:
     """Render a document other than a report; what is folded is left to other forms."""
     known = (Padding(Text(text), (0, 1)) for text in document.notes)
-    listing = document.listing
-    listed = (Text(listing.title, style="bold"), Text(listing.text)) if listing else ()
+    titled = (Text(DIFFERENCE_TITLE, style="bold"), Text(document.difference))
+    listed = titled if document.difference else ()
     sections = (_section(replace(section, folded=())) for section in document.sections)
     return Group(Text(document.title, style="bold"), *known, Text(), *sections, *listed)
 

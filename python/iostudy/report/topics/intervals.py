@@ -15,9 +15,9 @@ from iostudy.report.drawing import (
     Spec,
     alt,
     compute_row_pixels,
+    encode_labels,
     make_chart,
     make_label_axis,
-    make_legend,
 )
 from iostudy.report.formatting import format_against, name_configuration
 from iostudy.report.section import Chart
@@ -193,9 +193,7 @@ def draw_intervals(
     x = x.axis(values=list(map(float, ticks)), labelExpr=f"{json.dumps(ticks)}[datum.value]")
     verdicts = [verdict.value for verdict in VERDICT_MARKS]
     colours, shapes = zip(*VERDICT_MARKS.values(), strict=True)
-    legend = make_legend(verdicts)
-    colour = alt.Color("verdict:N", legend=legend).scale(domain=verdicts, range=list(colours))
-    shape = alt.Shape("verdict:N", legend=legend).scale(domain=verdicts, range=list(shapes))
+    colour, shape = encode_labels(verdicts, colours, shapes, field="verdict")
     tooltip = [
         alt.Tooltip("configuration:N", title=noun),
         alt.Tooltip("change_text:N", title="change"),
