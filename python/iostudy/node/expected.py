@@ -87,12 +87,9 @@ def find_lock_warnings(study: Study) -> tuple[str, ...]:
 
 def require_programs(study: Study) -> None:
     """Raise one error with every program that this host lacks for the study."""
-    raise_together((*_missing_tools(study), *_missing_programs(study)))
-
-
-def _missing_programs(study: Study) -> Iterator[IostudyError]:
-    target = study.target.named_paths(Path())
-    return find_unmet_needs(study.workloads, study.known().configurations(), target)
+    target, configurations = study.target.named_paths(Path()), study.known().configurations()
+    unmet = find_unmet_needs(study.workloads, configurations, target)
+    raise_together((*_missing_tools(study), *unmet))
 
 
 def _missing_tools(study: Study) -> Iterator[IostudyError]:

@@ -43,12 +43,11 @@ def measure_members(disks: Sequence[ScratchDisk]) -> list[dict[str, Any]]:
     TrialError if that fails; TargetError for another device in its place, or one with a signature.
     """
     rounds = [[_measure(disk, number) for disk in disks] for number in range(_ROUNDS)]
-    return [asdict(_best(times)) for times in zip(*rounds, strict=True)]
-
-
-def _best(measured: Sequence[MemberSpeed]) -> MemberSpeed:
-    device, *rates = zip(*map(astuple, measured), strict=True)
-    return MemberSpeed(device[0], *map(max, rates))
+    best = []
+    for disk in zip(*rounds, strict=True):
+        device, *rates = zip(*map(astuple, disk), strict=True)
+        best.append(asdict(MemberSpeed(device[0], *map(max, rates))))
+    return best
 
 
 def _measure(disk: ScratchDisk, number: int) -> MemberSpeed:

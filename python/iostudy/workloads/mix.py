@@ -285,7 +285,9 @@ def _figures(
         for figure in definitions[member.name].figures(member.options)
     ]
     if options.repeats:
-        figures += [_rounds(label, first) for label in options.workloads if label != first]
+        for label in (label for label in options.workloads if label != first):
+            words = f"how often {label} came to its end while {first} was at work"
+            figures.append(Figure(f"{label}.{ROUNDS}", "rounds", words, True))
     overlap = f"share of the time of {first} during which all the others were at work"
     moved = "bytes that all moved, those of rounds that were stopped included"
     return (*figures, Figure(OVERLAP, "%", overlap, True), Figure(BYTES, "B", moved, True))
@@ -307,11 +309,6 @@ def _figure_of(label: str, figure: Figure, *, mean: bool) -> Figure:
     if mean:
         words += " (mean over its complete rounds)"
     return replace(figure, name=f"{label}.{figure.name}", documentation=words)
-
-
-def _rounds(label: str, first: str) -> Figure:
-    words = f"how often {label} came to its end while {first} was at work"
-    return Figure(f"{label}.{ROUNDS}", "rounds", words, True)
 
 
 def _make(definitions: Mapping[str, WorkloadDefinition], options: MixOptions) -> Mix:

@@ -182,13 +182,13 @@ def _print_parts(figure: Figure, parts: Sequence[Part]) -> None:
         print_numbers(TextTable("", (*labels, figure.name), rows, names=len(labels)))
 
 
-DeviceRequests = tuple[str, str, Requests]
-"""Requests of a device and an operation."""
-
-
 def print_block_requests(measured: BlockRequests) -> None:
     """A row for each device and operation, then their histograms."""
-    rows = list(_iterate_requests(measured))
+    rows = [
+        (device, operation, requests)
+        for device, operations in measured.devices.items()
+        for operation, requests in operations.items()
+    ]
     if not rows:
         return
     heads = ("requests of", "operation", "mean", *percentiles_us(rows[0][2].latencies_us), "us")
@@ -208,12 +208,6 @@ def print_block_requests(measured: BlockRequests) -> None:
             print_table(
                 heads, list(format_bars((size / KIB, count) for size, count in requests.sizes))
             )
-
-
-def _iterate_requests(measured: BlockRequests) -> Iterator[DeviceRequests]:
-    for device, operations in measured.devices.items():
-        for operation, requests in operations.items():
-            yield device, operation, requests
 
 
 def _latency_row(device: str, operation: str, requests: Requests) -> tuple[str, ...]:

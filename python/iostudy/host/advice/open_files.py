@@ -13,7 +13,7 @@ from iostudy.host.advice.finding import (
     format_command,
     set_command,
 )
-from iostudy.host.processes import OPEN_FILES, TUNED, ResourceLimit
+from iostudy.host.processes import OPEN_FILES, TUNED
 from iostudy.units import format_percent
 
 HADOOP_OPEN_FILES = 32768
@@ -31,8 +31,11 @@ _NEED = (
 def _daemons(facts: Facts) -> Iterator[Observation]:
     for daemon in facts.host.daemons:
         limit = daemon.limits.get(OPEN_FILES)
-        if daemon.role != TUNED and limit and _too_low(limit):
-            wanted = f"--nofile={HADOOP_OPEN_FILES}:{_at_least(limit.hard)}"
+        if daemon.role == TUNED or limit is None or limit.soft is None:
+            continue
+        if limit.soft < HADOOP_OPEN_FILES:
+            hard = "unlimited" if limit.hard is None else max(limit.hard, HADOOP_OPEN_FILES)
+            wanted = f"--nofile={HADOOP_OPEN_FILES}:{hard}"
             yield Observation(
                 subject=f"{daemon.role} ({daemon.pid})",
                 found=str(limit),
@@ -79,14 +82,6 @@ def _watches(facts: Facts) -> Iterator[Observation]:
             evidence=f"/proc/sys/{_WATCHES.replace('.', '/')}",
             command=set_command(f"sysctl.{_WATCHES}", HADOOP_OPEN_FILES),
         )
-
-
-def _too_low(limit: ResourceLimit) -> bool:
-    return limit.soft is not None and limit.soft < HADOOP_OPEN_FILES
-
-
-def _at_least(hard: int | None) -> str:
-    return "unlimited" if hard is None else str(max(hard, HADOOP_OPEN_FILES))
 
 
 RULES = (

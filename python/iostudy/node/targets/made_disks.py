@@ -55,14 +55,13 @@ def prepare_disks(folder: Path, request: DiskRequest) -> Sequence[ScratchDisk]:
     return _makers()[request.maker](folder, request.models, request.size_bytes)
 
 
-def _prepare_loopback(
-    folder: Path, models: Sequence[str], size_bytes: int
-) -> Sequence[ScratchDisk]:
-    return LoopbackDisk.prepare_several(folder, size_bytes, len(models))
-
-
 @cache
 def _makers() -> Mapping[str, Callable[[Path, Sequence[str], int], Sequence[ScratchDisk]]]:
     kinds = (plugin.disks.items() for plugin in registered())
     others = {word: plugins.load(ref) for disks in kinds for word, ref in disks}
-    return {LOOPBACK: _prepare_loopback, **others}
+    return {
+        LOOPBACK: lambda folder, models, size_bytes: LoopbackDisk.prepare_several(
+            folder, size_bytes, len(models)
+        ),
+        **others,
+    }
