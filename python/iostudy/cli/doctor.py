@@ -101,15 +101,12 @@ def _print_rule(findings: Sequence[DoctorFinding]) -> None:
     first = findings[0]
     print_line()
     print_line(f"{first.id}: {first.title}")
-    print_table(("", "where", "found", "advised"), list(_places(findings)))
+    same = groupby(findings, key=lambda finding: (finding.found, finding.advised))
+    places = [("", ", ".join(finding.subject for finding in group), *key) for key, group in same]
+    print_table(("", "where", "found", "advised"), places)
     print_table(("", "", ""), list(_explanation(findings)))
     for command in _commands(findings):
         print_command(command)
-
-
-def _places(findings: Sequence[DoctorFinding]) -> Iterator[tuple[str, ...]]:
-    for key, same in groupby(findings, key=lambda finding: (finding.found, finding.advised)):
-        yield ("", ", ".join(finding.subject for finding in same), *key)
 
 
 def _explanation(findings: Sequence[DoctorFinding]) -> Iterator[tuple[str, str, str]]:

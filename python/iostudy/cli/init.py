@@ -61,7 +61,7 @@ def init(
     """
     file.require_safe(insist=unsafe_folders, new=True)
     chosen = (
-        _ask("target", "Directory, device or loopback", _default_target(), _target)
+        _ask("target", "Directory, device or loopback", "." if os.geteuid() else _LOOPBACK, _target)
         if target is None
         else _target(target)
     )
@@ -78,10 +78,6 @@ def init(
     with file.open_new() as opened:
         opened.write(text.encode())
     say(f"wrote {file.name}; next: iostudy check {file.name}")
-
-
-def _default_target() -> str:
-    return _LOOPBACK if os.geteuid() == 0 else "."
 
 
 def _ask(option: str, question: str, default: str, parse: Callable[[str], _Answer]) -> _Answer:

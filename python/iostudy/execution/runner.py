@@ -287,7 +287,6 @@ class Runner:
             listener.workload_given_up(given_up)
 
     def _attempt(self, block: Block, attempt: int) -> Attempt:
-        """Run the block once."""
         began, rows, reason = time.monotonic(), list[TrialRow](), ""
         request = self._requests[block.workload]
         seed = _data_seed(self._schedule.seed, block, attempt)

@@ -91,7 +91,6 @@ def read_array(name: str, root: Path = ROOT) -> RaidArray | None:
 
 
 def _find_members(folder: Path, attribute: str, words: set[str]) -> Iterator[str]:
-    """Find the members whose attribute has one of these words."""
     for member in sorted(folder.glob("dev-*")):
         if words & set((read_attribute(member / attribute) or "").strip().split(",")):
             yield member.name.removeprefix("dev-")

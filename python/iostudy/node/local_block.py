@@ -353,7 +353,6 @@ class LocalBlock:
 
 
 def _add_figures(telemetry: Telemetry, added: Mapping[str, Mapping[str, float]]) -> Telemetry:
-    """The telemetry with further figures of its devices."""
     recorded = telemetry.summary.devices
     devices = {
         **recorded,
@@ -363,7 +362,6 @@ def _add_figures(telemetry: Telemetry, added: Mapping[str, Mapping[str, float]])
 
 
 def _add_submitters(telemetry: Telemetry, added: Sequence[Submitter]) -> Telemetry:
-    """The telemetry with further submitters of I/O."""
     summary = telemetry.summary
     return replace(telemetry, summary=replace(summary, submitters=(*summary.submitters, *added)))
 

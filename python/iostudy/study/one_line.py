@@ -321,13 +321,11 @@ def _resolved(arguments: Sequence[str], directory: Path) -> list[str]:
     Every run works in a folder of its own, in which relative paths would lead nowhere.
     """
     return [
-        str(directory / word) if _is_path(word) and (directory / word).is_file() else word
+        str(directory / word)
+        if ("/" in word or Path(word).suffix) and (directory / word).is_file()
+        else word
         for word in arguments
     ]
-
-
-def _is_path(argument: str) -> bool:
-    return "/" in argument or bool(Path(argument).suffix)
 
 
 def _split(text: str) -> list[str]:

@@ -68,7 +68,6 @@ class SwitchbackRunner:
         return final
 
     def _measure(self, blocks: Blocks) -> None:
-        """Measure one workload."""
         with self._run(blocks.request, blocks.notes) as run:
             plan = self._plan(blocks.request, run)
             if plan is None:

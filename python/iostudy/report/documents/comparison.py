@@ -278,7 +278,6 @@ def _effect(
 
 
 def _circumstances(side: RecordedStudy) -> dict[str, JsonValue]:
-    """Return the circumstances of the host and of the study."""
     decide = side.study.decide
     settings: dict[str, dict[str, dict[str, None]]] = {}
     for configuration in build_configurations(side.study, side.rows):

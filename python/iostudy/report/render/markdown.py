@@ -161,5 +161,4 @@ def _fenced(text: str, language: str) -> str:
 
 
 def _longest_run(text: str) -> int:
-    """Return the length of the longest run of backticks."""
     return max((len(run) for run in re.findall(r"`+", text)), default=0)

@@ -382,7 +382,6 @@ def _list_tables(scaling: ScalingReport, report: Report) -> Iterator[TextTable]:
 
 
 def _list_steps(scaling: ScalingReport, report: Report) -> TextTable:
-    """Return the gain of each step of load."""
     texts = [level.text for level in scaling.levels]
     change = f"change of {scaling.figure.name}"
     steps = (

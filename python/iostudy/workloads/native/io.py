@@ -169,7 +169,6 @@ class Io(Workload):
         return NamedPlaces(self.options.directories)
 
     def _make_folders(self, place: Place) -> None:
-        """Create empty directories."""
         self.clean(place)
         for folder in self.folders(place):
             make_folder(folder)

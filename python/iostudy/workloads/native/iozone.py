@@ -178,7 +178,6 @@ class Iozone(Workload):
         )
 
     def _seconds(self, phases: tuple[float, float, float, float]) -> float:
-        """Return the counted time of a thread."""
         _, records, sync, close = phases
         return records + sync + (close if self.options.include_close else 0.0)
 
