@@ -63,8 +63,9 @@ def remove_folder(folder: Path) -> bool:
 
 def require_nothing_mounted(folder: Path) -> None:
     """RestoreError where something is mounted in a folder: its files are not the study's."""
+    real = Path(os.path.realpath(folder.parent), folder.name)  # a link itself holds nothing
     for mount in read_mounts():
-        if mount.point.is_relative_to(os.path.realpath(folder)):
+        if mount.point.is_relative_to(real):
             raise _not_removed(f"{mount.source} is mounted there", mount.point)
 
 

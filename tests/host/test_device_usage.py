@@ -1,4 +1,5 @@
 import os
+import stat
 import subprocess
 from pathlib import Path
 
@@ -56,9 +57,11 @@ def test_mounted_device_is_in_use(tmp_path: Path) -> None:
 
 
 @pytest.mark.root
-def test_a_device_behind_a_loop_device_is_in_use() -> None:
+def test_a_device_behind_a_loop_device_is_in_use(tmp_path: Path) -> None:
     with loop_disk() as name:
-        command = ["losetup", "--find", "--show", "--offset", "1MiB", f"/dev/{name}"]
+        alias = tmp_path / "alias"
+        os.mknod(alias, stat.S_IFBLK | 0o600, (Path("/dev") / name).stat().st_rdev)
+        command = ["losetup", "--find", "--show", "--offset", "1MiB", str(alias)]
         upper = subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
         try:
             assert find_uses(read_device(name)) == (

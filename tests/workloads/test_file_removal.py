@@ -53,6 +53,9 @@ def test_what_is_mounted_in_a_folder_is_not_removed(tmp_path):
     kept.mkdir()
     (kept / "precious").touch()
     with mounted(folder / "a", "--bind", str(kept)):
+        (tmp_path / "links").mkdir()
+        (tmp_path / "links/one").symlink_to(folder / "a")
+        empty(tmp_path / "links")
         for removal, path in ((empty, folder), (remove, folder), (remove, folder / "a")):
             with pytest.raises(RestoreError, match="is mounted there"):
                 removal(path)

@@ -212,8 +212,8 @@ def _refuse_others(
 
 
 def target_identities(circumstances: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return the identities of the devices or mounts of the target in recorded circumstances."""
-    return tuple(circumstances["target"]["identity"])
+    """Return the identities of the devices or mounts of the target; none if none are recorded."""
+    return tuple(reduce(_lookup, ("target", "identity"), circumstances) or ())
 
 
 def _lookup(value: Any, key: str) -> Any:

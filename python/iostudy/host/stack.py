@@ -12,6 +12,7 @@ import errno
 import os
 import stat
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from pathlib import Path
 
 from iostudy.errors import TargetError
@@ -217,7 +218,26 @@ def find_uses(device: BlockDevice, root: Path = ROOT) -> tuple[str, ...]:
     namespaces, but returns no reason.
     """
     parts = [device, *(devices.read_device(name, root) for name in device.partitions)]
-    return tuple(use for part in parts for use in _uses(part, root))
+    disks = devices.read_disks(root)
+    loops = {number: disk.name for disk in disks if (number := _backing_number(disk))}
+    whole = [devices.read_device(device.disk, root)] if device.partition_of else []
+    return (
+        *(use for part in parts for use in _uses(part, root)),
+        *(
+            f"{part.name} is the backing file of {loops[part.number]}"
+            for part in (*whole, *parts)
+            if part.number in loops
+        ),
+    )
+
+
+def _backing_number(loop: BlockDevice) -> str:
+    """The number of the device that a loop device uses without a claim; empty for a file."""
+    with suppress(OSError):
+        status = (loop.backing_file or Path()).stat()
+        if stat.S_ISBLK(status.st_mode):
+            return _number(status.st_rdev)
+    return ""
 
 
 def is_claimed(path: Path) -> bool:
@@ -242,6 +262,3 @@ def _uses(part: BlockDevice, root: Path) -> Iterator[str]:
         yield f"{part.name} is swap space"
     for holder in part.holders:
         yield f"{part.name} is a part of {holder}"
-    # A loop device holds its file without a claim, also where that is a device.
-    for loop in devices.find_loop_devices(part.path, root):
-        yield f"{part.name} is the backing file of {loop.name}"

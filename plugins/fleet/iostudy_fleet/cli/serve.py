@@ -27,7 +27,6 @@ def serve_trials(path: Path) -> None:
     study = adapt_to_user(study, root=os.geteuid() == 0)
     durable.make_directory(folder.out, _OWNER_ONLY)
     server = TrialServer(order.calls)
-    permission = Permission(began_on=order.began_on)
-    build = partial(build_local_node, study, folder.out, permission, server.reach_start)
+    build = partial(build_local_node, study, folder.out, Permission(), server.reach_start)
     with ExitStack() as resources:
         server.serve(folder, ServedNode(build, study.workloads, resources))

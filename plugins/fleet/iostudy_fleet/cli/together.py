@@ -13,7 +13,7 @@ from iostudy.errors import IostudyError, TrialError
 from iostudy.execution.session import StudySession, prepare_session, refuse_other_circumstances
 from iostudy.folders import make_output_folder
 from iostudy.ledger.store import FILE_NAME
-from iostudy.ledger.studies import NODES, open_ledger
+from iostudy.ledger.studies import open_ledger
 from iostudy.settings.transaction.locks import lock_output_folder
 from iostudy.study.model import Study
 from iostudy_fleet.cli.check import find_ready, require_enough
@@ -126,7 +126,6 @@ def _run(
             on_returned=note_returned,
             say=say,
             require_same=refuse_other_circumstances,
-            began=session.recorded.circumstances[NODES] if session.recorded else {},
         )
         with show_progress() as listening, fleet.open(study.decide.margin) as node:
             session.execute(node, seed=None, listeners=[listening])

@@ -56,8 +56,7 @@ class StudyOrder(BaseModel):
     """What the controller orders a node to run.
 
     ``options`` are those of `iostudy run`, ``controller`` its host for messages. ``calls`` is the
-    number of calls that the controller made before it started this server of trials, and
-    ``began_on`` the target's identities on this node if the study has begun.
+    number of calls that the controller made before it started this server of trials.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -69,7 +68,6 @@ class StudyOrder(BaseModel):
     controller: str
     design: Design = Design.REPLICATE
     calls: int = 0
-    began_on: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True)

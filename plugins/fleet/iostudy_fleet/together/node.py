@@ -35,11 +35,8 @@ _LATE_NOTE = "a node was not ready at the start of some trials, which all nodes 
 class Restart(Protocol):
     """What a node needs to take part again."""
 
-    def begin(self, node: str, calls: int, began: Mapping[str, Any]) -> str:
-        """Start a server of trials after so many calls; return why not, or an empty text.
-
-        ``began`` are the circumstances of the node at the beginning of the study, if it has any.
-        """
+    def begin(self, node: str, calls: int) -> str:
+        """Start a server of trials after so many calls; return why not, or an empty text."""
 
     def require_same(self, began: Mapping[str, Any], now: Mapping[str, Any]) -> None:
         """IostudyError if the circumstances of a node are not those in which it began."""
@@ -124,7 +121,7 @@ class TogetherNode:
 
     def _readmit(self, node: str) -> None:
         """Open a node that has returned; exclude it if it is not as it was."""
-        reason = self._restart.begin(node, self.crew.calls, self._circumstances.get(node, {}))
+        reason = self._restart.begin(node, self.crew.calls)
         if not reason:
             self.crew.admit(node)
             try:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 from iostudy.errors import UsageError
-from iostudy.execution.session import target_identities
 from iostudy_fleet.deployment.client import FleetClient, NoAnswer
 from iostudy_fleet.record import FleetRecord, NodeRecord
 from iostudy_fleet.supervision import node_study
@@ -31,8 +30,7 @@ class TogetherFleet:
 
     ``on_lost`` gets a node that is lost, and why; ``on_returned`` one that is there again; ``say``
     a line about a long wait.
-    ``require_same`` raises an error if two circumstances of a node cannot be compared. ``began``
-    has those of each node of a resumed study.
+    ``require_same`` raises an error if two circumstances of a node cannot be compared.
     """
 
     client: FleetClient
@@ -44,7 +42,6 @@ class TogetherFleet:
     on_returned: Callable[[str], None]
     say: Callable[[str], None]
     require_same: Callable[[Mapping[str, Any], Mapping[str, Any]], None]
-    began: Mapping[str, Mapping[str, Any]]
 
     @contextmanager
     def open(self, margin: float) -> Iterator[TogetherNode]:
@@ -65,25 +62,22 @@ class TogetherFleet:
         finally:
             self._conclude(self._stop(crew.nodes), crew.unrestored)
 
-    def begin(self, node: str, calls: int, began: Mapping[str, Any]) -> str:
+    def begin(self, node: str, calls: int) -> str:
         """Start a server on a node that has returned; return why not, or an empty text."""
-        reason = self._start({node: began}, calls)[node]
+        order = self.order.model_copy(update={"calls": calls})
+        reason = self._start((node,), order)[node]
         if not reason:
             self._update({node: (Phase.RUNNING, "")})
             self.on_returned(node)
         return reason
 
-    def _start(self, began: Mapping[str, Mapping[str, Any]], calls: int) -> dict[str, str]:
-        """Start servers on the nodes that ``began`` names; return why a node has none, or "".
-
-        ``began`` has the circumstances of each when the study began, none before its beginning.
-        """
-        begins = {}
-        for node, circumstances in began.items():
-            began_on = target_identities(circumstances) if circumstances else None
-            order = self.order.model_copy(update={"calls": calls, "began_on": began_on})
-            begins[node] = partial(node_study.begin, self.folders[node], order, resumed=False)
-        answers = self.client.call_all(begins, _BEATS_TO_BEGIN * self._beat_seconds)
+    def _start(self, nodes: Iterable[str], order: StudyOrder) -> dict[str, str]:
+        """Start servers; return why a node has none, or an empty text."""
+        calls = {
+            node: partial(node_study.begin, self.folders[node], order, resumed=False)
+            for node in nodes
+        }
+        answers = self.client.call_all(calls, _BEATS_TO_BEGIN * self._beat_seconds)
         return {
             node: answer.reason if isinstance(answer, NoAnswer) else answer
             for node, answer in answers.items()
@@ -92,8 +86,7 @@ class TogetherFleet:
     def _begin_all(self) -> None:
         """Start a server of trials on each node; one that a killed controller left ends before."""
         left = self._stop(tuple(self.folders))
-        began = {node: self.began.get(node, {}) for node in self.folders}
-        for node, refusal in self._start(began, self.order.calls).items():
+        for node, refusal in self._start(self.folders, self.order).items():
             old = "that of an earlier run does not stop" if is_running(left[node]) else ""
             if reason := old or refusal:
                 raise UsageError(

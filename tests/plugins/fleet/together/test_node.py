@@ -29,7 +29,7 @@ class Restarts:
         self.may_begin, self.same = may_begin, same
         self.begun: list[tuple[str, int]] = []
 
-    def begin(self, node: str, calls: int, began: Mapping[str, Any]) -> str:
+    def begin(self, node: str, calls: int) -> str:
         self.begun.append((node, calls))
         return "" if self.may_begin else "no space"
 
