@@ -203,11 +203,12 @@ def test_vanished_folder_is_reported(tmp_path):
 def test_full_disk_has_a_remedy(tmp_path):
     subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64k", "none", tmp_path], check=True)
     try:
-        place = Place(tmp_path, seed=1)
+        place = Place(tmp_path / "work", seed=1)
+        place.directory.mkdir()
         with pytest.raises(WorkloadError, match=r"No space left[^$]*make room"):
             begun(place, jobs=100).run(place)
         make().clean(place)
-        assert not list(tmp_path.iterdir())
+        assert not list(place.directory.iterdir())
     finally:
         subprocess.run(["umount", tmp_path], check=True)
 
