@@ -31,6 +31,7 @@ def _limits_io() -> bool:
 
 pytestmark = [
     pytest.mark.root,
+    pytest.mark.exclusive("host"),  # they list the groups of all studies
     pytest.mark.skipif(not _limits_io(), reason="no control group that limits I/O"),
 ]
 

@@ -121,6 +121,7 @@ def test_memory_is_touched_before_trials_that_use_the_page_cache(tmp_path, own_s
 
 
 @pytest.mark.root
+@pytest.mark.exclusive("host")  # other tests list the control groups of all studies
 def test_the_limit_of_the_load_holds_on_the_device(tmp_path, own_state):
     folder = tmp_path / "out"
     folder.mkdir()
