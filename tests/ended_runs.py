@@ -1,6 +1,7 @@
-"""What a killed run of the tests has left on the host goes at the beginning of the next run.
+"""Restoration of the host, at the beginning of a run of the tests, after one that was killed.
 
-That are settings in a journal, clusters, mounts and loop devices in the folders of `run_folders`.
+It restores settings from journals, kills clusters, and removes mounts and loop devices of the
+folders of `run_folders`.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ def _own_folder(
 ) -> Iterator[None]:
     """Hold the lock of this process; as root, restore and remove what ended runs have left.
 
-    A run that comes to its end takes its lock away: its tests have put back what they changed.
+    A run that ends normally removes its lock, because its tests have restored what they changed.
     """
     folder = tmp_path_factory.getbasetemp()
     with lock(folder):

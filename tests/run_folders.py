@@ -1,7 +1,7 @@
 """Folders of temporary files in which a process of the tests holds a lock while it runs.
 
-The kernel releases the lock when the process ends, whatever ends it: a folder whose locks are free
-belongs to nobody, and neither does what is mounted, attached or journaled there.
+The kernel releases the lock when the process ends, also when it is killed. So a folder with a free
+lock is left from an ended run, and so are its mounts, loop devices and journals.
 """
 
 from __future__ import annotations

@@ -231,7 +231,7 @@ def test_write_failure_restores_the_other_files(root, host):
 
 
 def fill_disk(monkeypatch: pytest.MonkeyPatch, name: str, lost: Path | None = None) -> None:
-    """No space from the file of that name on; ``lost`` is a folder whose backups vanish then."""
+    """Writes fail without space from the file ``name`` on; backups in ``lost`` are deleted then."""
     write_whole, full = install.write_whole, []
 
     def write_file(path: Path, content: bytes, like: Path | None = None) -> None:

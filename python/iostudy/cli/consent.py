@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,11 +11,12 @@ from pathlib import Path
 import typer
 
 from iostudy.cli.console import say
-from iostudy.errors import UsageError
+from iostudy.errors import TargetError, UsageError
 from iostudy.execution.session import target_identities
 from iostudy.folders import UNSAFE_FOLDERS_OPTION
 from iostudy.ledger.rows import StudyRow
 from iostudy.node.conditions import Permission
+from iostudy.node.target_devices import device_identities
 from iostudy.settings.identity import DiskIdentity, ScratchIdentity
 from iostudy.settings.scratch import steps
 from iostudy.study.model import Study
@@ -35,13 +37,27 @@ class Consent:
 def ask_permission(study: Study, consent: Consent, recorded: StudyRow | None) -> Permission:
     """Ask before devices are overwritten, unless --yes was given.
 
-    The permission contains their identities, since a name may lead elsewhere later, and those that
-    a resumed study has recorded.
+    The permission contains their identities, since a name may lead elsewhere later. TargetError if
+    a study that is resumed, as ``recorded``, would overwrite a device that it did not begin on.
     """
     devices = study.target.destroyed
+    if recorded is not None:
+        began_on = target_identities(recorded.circumstances)
+        for path in devices:
+            _require_same_device(path, began_on)
     confirmed = {path: ask_destruction(path, study.name, consent) for path in devices}
-    began_on = None if recorded is None else target_identities(recorded.circumstances)
-    return Permission(confirmed, consent.unsafe_folders, began_on)
+    return Permission(confirmed, consent.unsafe_folders)
+
+
+def _require_same_device(path: Path, began_on: Sequence[str]) -> None:
+    now = device_identities(path)
+    if not set(now) <= set(began_on):
+        raise TargetError(
+            "to resume the study on the device that it began on",
+            found=f"{path} is {'; '.join(now)}, and was {'; '.join(began_on)}",
+            where="target",
+            remedy="connect that device under this path, or start again in another folder",
+        )
 
 
 def ask_destruction(path: Path, where: str, consent: Consent) -> ScratchIdentity:

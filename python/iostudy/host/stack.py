@@ -218,8 +218,12 @@ def find_uses(device: BlockDevice, root: Path = ROOT) -> tuple[str, ...]:
     namespaces, but returns no reason.
     """
     parts = [device, *(devices.read_device(name, root) for name in device.partitions)]
-    disks = devices.read_disks(root)
-    loops = {number: disk.name for disk in disks if (number := _backing_number(disk))}
+    # A loop device does not claim the device that it uses, so `is_claimed` misses it.
+    loops = {
+        number: disk.name
+        for disk in devices.read_disks(root)
+        if disk.backing_file is not None and (number := _node_number(disk.backing_file))
+    }
     whole = [devices.read_device(device.disk, root)] if device.partition_of else []
     return (
         *(use for part in parts for use in _uses(part, root)),
@@ -231,10 +235,10 @@ def find_uses(device: BlockDevice, root: Path = ROOT) -> tuple[str, ...]:
     )
 
 
-def _backing_number(loop: BlockDevice) -> str:
-    """The number of the device that a loop device uses without a claim; empty for a file."""
+def _node_number(path: Path) -> str:
+    """Return the number of a device by its node; empty for a file, or where nothing is."""
     with suppress(OSError):
-        status = (loop.backing_file or Path()).stat()
+        status = path.stat()
         if stat.S_ISBLK(status.st_mode):
             return _number(status.st_rdev)
     return ""

@@ -72,13 +72,11 @@ class Permission:
     """The devices to overwrite, and the use of folders that other users can redirect.
 
     ``scratch`` has the confirmed devices by the paths that the target names; without a confirmation
-    a device is the one that its path leads to. ``began_on`` has the identities of the target when
-    a resumed study began, None for a new study: no other device is overwritten.
+    a device is the one that its path leads to.
     """
 
     scratch: Mapping[Path, ScratchIdentity] = field(default_factory=dict)
     unsafe_folders: bool = False
-    began_on: Sequence[str] | None = None
 
 
 def describe_account(account: Account | None) -> tuple[str, ...]:

@@ -125,7 +125,6 @@ class LocalNode:
 
     def _prepare_storage(self) -> ScratchStorage | None:
         """Prepare the scratch disks of the target, and check all directories of the study."""
-        self._require_same_devices()
         scratch = self._driver.prepare(self._folder, self._permission)
         for directory in self._service_dirs():
             WorkFolder.prepare(directory)
@@ -140,21 +139,6 @@ class LocalNode:
         )
         self._notes = describe_account(account)
         return scratch
-
-    def _require_same_devices(self) -> None:
-        """TargetError if a resumed study would overwrite a device that it did not begin on."""
-        began_on = self._permission.began_on
-        if began_on is None:
-            return
-        for path in self._target.destroyed:
-            now = target_devices.device_identities(path)
-            if not set(now) <= set(began_on):
-                raise TargetError(
-                    "to resume the study on the device that it began on",
-                    found=f"{path} is {'; '.join(now)}, and was {'; '.join(began_on)}",
-                    where="target",
-                    remedy="connect that device under this path, or start again in another folder",
-                )
 
     def _start_service(self, request: ServiceRequest) -> None:
         began = time.monotonic()

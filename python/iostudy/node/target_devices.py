@@ -34,14 +34,12 @@ def top_device_names(*places: Path) -> tuple[str, ...]:
         with suppress(TargetError):
             top = stack.top_devices(place)[0]
             counting |= dict.fromkeys(stack.devices_with_counters(top))
-    if len(counting) == 1:
-        return tuple(device.name for device in counting)
     return tuple(device.name for device in counting if not _is_stacked_on_any(device, counting))
 
 
 def _is_stacked_on_any(device: BlockDevice, others: Iterable[BlockDevice]) -> bool:
-    below = stack.whole_stack(device.name)
-    return any(other in below for other in others if other != device)
+    rest = {other for other in others if other != device}
+    return bool(rest) and not rest.isdisjoint(stack.whole_stack(device.name))
 
 
 def stack_below(place: Path) -> dict[str, tuple[str, ...]]:

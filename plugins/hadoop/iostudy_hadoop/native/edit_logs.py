@@ -192,13 +192,13 @@ class EditLogs:
 
     def remove(self, place: Place) -> None:
         """Remove the logs, and the folders that they are in."""
-        for folder in (place.directory / self.name, *self._elsewhere(place)):
+        for folder in (place.directory / self.name, *self._outside_folders(place)):
             remove(folder)
 
     def make_folders(self, place: Place) -> None:
-        """Make the folders outside of the target anew: others may write to the directory."""
+        """Make the folders outside of the target anew, for logs that begin empty."""
         self.remove(place)
-        for folder in self._elsewhere(place):
+        for folder in self._outside_folders(place):
             make_folder(folder)
 
     @property
@@ -214,7 +214,7 @@ class EditLogs:
             return place.directory / self.name / folder
         return self._own([_root(disk, place)], place)[0] / folder
 
-    def _elsewhere(self, place: Place) -> list[Path]:
+    def _outside_folders(self, place: Place) -> list[Path]:
         """Return the folders on other disks and in other directories."""
         roots = (*self.directories, *(_root(disk, place) for disk in sorted(self.disks)))
         return self._own(roots, place)
