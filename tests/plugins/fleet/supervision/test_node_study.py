@@ -127,6 +127,7 @@ def test_a_killed_supervisor_takes_the_study_with_it(node: Program):
     before = PAGE_CLUSTER.read_text()
     folder = work_folder(node.folder, "0123", "n1")
     begin(folder, order(SETTING), resumed=False)
+    wait(folder, lambda _: (folder.out / FILE_NAME).exists())  # the check of the host is over
     wait(folder, lambda _: PAGE_CLUSTER.read_text() != before)
     os.kill(int(folder.lock.read_text()), signal.SIGKILL)
     status = wait(folder, has_ended)
