@@ -5,9 +5,9 @@ from __future__ import annotations
 import errno
 import json
 import signal
-import stat
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 
@@ -111,14 +111,12 @@ def test_without_io_uring_psync_is_used_and_noted_once(tmp_path: Path) -> None:
 @pytest.mark.root
 def test_little_locked_memory_disables_registered_buffers(tmp_path: Path) -> None:
     ring_or_skip(tmp_path / "probe")
-    # Another user writes here; its way leads through folders that no other test may find open.
-    tmp_path.chmod(0o777)
-    for folder in tmp_path.parents:
-        if not folder.stat().st_mode & stat.S_IXOTH:
-            folder.chmod(0o711)
-    *moved, write_notes, read_notes = json.loads(
-        output_of(LITTLE_LOCKED_MEMORY + WRITE_AND_READ, str(tmp_path / "a"))
-    )
+    # Another user writes here. Folders above tmp_path stay closed, as other tests expect them.
+    with tempfile.TemporaryDirectory(prefix="iostudy-uring-") as folder:
+        Path(folder).chmod(0o777)
+        *moved, write_notes, read_notes = json.loads(
+            output_of(LITTLE_LOCKED_MEMORY + WRITE_AND_READ, str(Path(folder) / "a"))
+        )
     assert moved == [2 * MIB, 2 * MIB]
     assert write_notes == read_notes
     (note,) = read_notes
