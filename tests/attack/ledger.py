@@ -26,7 +26,6 @@ from iostudy.execution.schedule import PlannedSchedule
 from iostudy.execution.session import prepare_session
 from iostudy.ledger.store import Ledger
 from iostudy.ledger.studies import open_ledger, read_study
-from iostudy.node.fake import FakeNode
 from iostudy.persist.winner import select_settings
 from iostudy.report.documents.comparison import build_comparison
 from iostudy.report.render import json_, markdown
@@ -34,6 +33,7 @@ from iostudy.study.parser import parse
 from iostudy.study.plan import make_plan
 from iostudy.telemetry.samples import Samples
 from tests.attack.campaign import AttackCount, attempts
+from tests.fake_node import FakeNode
 
 MOST_BYTES = 2000
 MOST_CUTS = 200

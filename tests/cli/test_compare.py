@@ -8,10 +8,10 @@ from collections.abc import Iterator
 import pytest
 
 from iostudy.execution.session import prepare_session
-from iostudy.node.fake import FakeNode
 from iostudy.study.parser import parse
 from tests.cli.inside import InProcessProgram
 from tests.cli.test_commands import WITHOUT_ROOT
+from tests.fake_node import FakeNode
 
 DIRECT = """\
 question: Which?

@@ -19,7 +19,6 @@ from iostudy.cli.progress import HostCondition, LiveView
 from iostudy.execution.listeners import Listener
 from iostudy.execution.session import prepare_session
 from iostudy.execution.switchback.runner import CONFIRMATION_BLOCKS as CONFIRMED
-from iostudy.node.fake import Disturbance, FakeNode
 from iostudy.report import bars
 from iostudy.results.comparisons import compare_configurations
 from iostudy.telemetry.summary import TelemetrySummary
@@ -27,6 +26,7 @@ from iostudy.workloads import catalog
 from iostudy.workloads.native.io import Io
 from tests.cli.screen import Screen
 from tests.cli.test_progress import LIMITED, TEXT, WIDE, ScreenListener, left_over
+from tests.fake_node import Disturbance, FakeNode
 from tests.study.files import parse_once
 
 WINDOWS = """

@@ -12,8 +12,8 @@ from iostudy.cli import console, progress
 from iostudy.errors import SettingError
 from iostudy.execution.listeners import Listener
 from iostudy.execution.session import prepare_session
-from iostudy.node.fake import Disturbance, FakeNode
 from tests.cli.screen import Screen
+from tests.fake_node import Disturbance, FakeNode
 from tests.study.files import parse_once
 
 TEXT = """

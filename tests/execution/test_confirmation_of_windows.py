@@ -13,12 +13,12 @@ from iostudy.errors import TrialError
 from iostudy.execution.listeners import Listener
 from iostudy.execution.session import prepare_session
 from iostudy.execution.switchback.runner import CONFIRMATION_BLOCKS
-from iostudy.node.fake import FakeNode
 from iostudy.report.render import json_, markdown
 from iostudy.study.parser import parse
 from iostudy.workloads import catalog
 from iostudy.workloads.native.io import Io
 from tests.execution.test_switchback import TEXT, conduct, recorded
+from tests.fake_node import FakeNode
 
 
 @pytest.fixture(autouse=True)

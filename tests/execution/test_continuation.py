@@ -11,8 +11,8 @@ from iostudy.execution.schedule import TimeLimit
 from iostudy.execution.session import prepare_session
 from iostudy.ledger.store import Ledger
 from iostudy.ledger.studies import CONTINUATION, open_ledger, read_study
-from iostudy.node.fake import FakeNode
 from tests.execution.test_runner import TEXT, conduct, rows, study
+from tests.fake_node import FakeNode
 
 SHORT = TEXT.replace("[none, kyber, bfq]", "[none, kyber]").replace("[5, 12]", "[5, 8]")
 WRITE, READ = "file-writes", "file-reads"

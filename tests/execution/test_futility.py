@@ -6,8 +6,8 @@ from iostudy.analysis.spending import AnalysisMethod
 from iostudy.execution.session import prepare_session
 from iostudy.ledger.store import Ledger
 from iostudy.ledger.studies import METHOD, open_ledger, read_study
-from iostudy.node.fake import FakeNode
 from tests.execution.test_runner import SHORT, TEXT, conduct, rows, study
+from tests.fake_node import FakeNode
 
 NOISY = TEXT.replace("[none, kyber, bfq]", "[none, kyber]").replace("[5, 12]", "[5, 30]")
 

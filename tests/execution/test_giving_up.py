@@ -9,8 +9,8 @@ from iostudy.errors import NotReadyError, TrialError
 from iostudy.execution.listeners import Listener
 from iostudy.ledger.rows import TrialStatus
 from iostudy.ledger.studies import read_given_up_workloads
-from iostudy.node.fake import Disturbance, FakeNode
 from tests.execution.test_runner import LIMITED, TEXT, conduct, failed, rows
+from tests.fake_node import Disturbance, FakeNode
 
 PATIENT = TEXT + "validity: {steal: 5%, attempts: 7}\n"
 

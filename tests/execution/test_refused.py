@@ -7,8 +7,8 @@ import pytest
 from iostudy.errors import SettingError
 from iostudy.ledger.store import Ledger
 from iostudy.ledger.studies import recorded_study
-from iostudy.node.fake import FakeNode
 from tests.execution.test_runner import TEXT, conduct, failed, rows
+from tests.fake_node import FakeNode
 
 LEAVE_OUT = TEXT + "refused: leave-out\n"
 

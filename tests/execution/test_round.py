@@ -11,10 +11,10 @@ import pytest
 
 from iostudy.analysis.switchback.window_plan import WindowPlan
 from iostudy.execution.switchback.blocks import HALVES, measure_pair, rehearse
-from iostudy.node.fake import NO_RESPONSE, FakeRun
 from iostudy.telemetry.recorder import Telemetry
 from iostudy.telemetry.samples import Samples
 from iostudy.telemetry.summary import TelemetrySummary
+from tests.fake_node import NO_RESPONSE, FakeRun
 
 WINDOW, WASHOUT = 0.2, 0.05
 PLAN = WindowPlan(WINDOW, WASHOUT, pair_seconds=1.5, pairs=2)

@@ -24,8 +24,8 @@ from iostudy.execution.schedule import NO_LIMIT
 from iostudy.execution.session import prepare_session
 from iostudy.ledger.rows import TrialStatus
 from iostudy.ledger.store import Ledger
-from iostudy.node.fake import Disturbance, FakeNode
 from iostudy.study.plan import Block, make_plan
+from tests.fake_node import Disturbance, FakeNode
 from tests.study.files import parse_once
 
 TEXT = """

@@ -19,11 +19,11 @@ from iostudy.ledger import studies
 from iostudy.ledger.store import Ledger
 from iostudy.ledger.studies import read_study
 from iostudy.ledger.windows import WindowRecord
-from iostudy.node.fake import FakeNode, FakeResponse, FakeRun
 from iostudy.study.parser import parse
 from iostudy.study.sections import DecisionMode
 from iostudy.workloads import catalog
 from iostudy.workloads.native.io import Io
+from tests.fake_node import FakeNode, FakeResponse, FakeRun
 
 TEXT = """
 question: Which?

@@ -6,9 +6,9 @@ from iostudy.analysis.verdict import Verdict
 from iostudy.cli.report_output import read_report
 from iostudy.execution.listeners import Listener
 from iostudy.execution.schedule import TimeLimit
-from iostudy.node.fake import Disturbance, FakeNode
 from tests.execution.test_giving_up import DisturbedNode
 from tests.execution.test_runner import LIMITED, conduct, rows
+from tests.fake_node import Disturbance, FakeNode
 
 
 class EventTimeLimit(Listener):

@@ -10,10 +10,10 @@ import pytest
 from iostudy.errors import TrialError
 from iostudy.execution.validity import explain_unusable_figures
 from iostudy.ledger.rows import TrialStatus
-from iostudy.node.fake import FakeNode
 from iostudy.node.protocol import TrialResult
 from iostudy.workloads.definition import Figure
 from tests.execution.test_runner import TEXT, conduct, rows
+from tests.fake_node import FakeNode
 
 RATE = Figure("rate", "MiB/s", "bytes over time", higher_is_better=True)
 

@@ -6,10 +6,10 @@ import pytest
 
 from iostudy.execution.listeners import Listener
 from iostudy.ledger.rows import TrialRow, TrialStatus
-from iostudy.node.fake import FakeNode
 from iostudy.results.continuation import BlockTime, estimate_block_time
 from iostudy.study.combinations import Configuration
 from tests.execution.test_runner import conduct
+from tests.fake_node import FakeNode
 
 
 class PowerEstimates(Listener):

@@ -11,7 +11,6 @@ from iostudy.cli.report_output import read_recorded
 from iostudy.execution.session import StudySession
 from iostudy.execution.session import prepare_confirmation as prepare
 from iostudy.ledger.studies import find_confirmation
-from iostudy.node.fake import Disturbance, FakeNode
 from iostudy.report.base import State
 from iostudy.report.render import html, json_, markdown, terminal
 from iostudy.report.values import Report
@@ -19,6 +18,7 @@ from iostudy.results.recorded_study import RecordedStudy
 from iostudy_search.report import build_search_report
 from iostudy_search.result import read_search
 from tests.execution.test_runner import conduct
+from tests.fake_node import Disturbance, FakeNode
 from tests.plugins.search.test_schedule import SEARCH, RefusingNode, ResponseSurfaceNode
 
 GO_ON = "iostudy run DIR --resume"

@@ -14,13 +14,13 @@ from iostudy.execution.runner import _data_seed
 from iostudy.execution.session import prepare_session
 from iostudy.ledger.store import Ledger
 from iostudy.ledger.studies import open_ledger, read_study
-from iostudy.node.fake import Disturbance, FakeNode
 from iostudy.study.parser import parse
 from iostudy.study.plan import Block
 from iostudy_search.record import SearchRecord
 from iostudy_search.search import SearchOutcome
 from iostudy_search.state import build_policy
 from tests.execution.test_runner import conduct, failed, rows
+from tests.fake_node import Disturbance, FakeNode
 
 SEARCH = """
 question: Which?

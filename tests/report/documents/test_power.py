@@ -12,7 +12,6 @@ import pytest
 from iostudy.cli.power import AGAIN, build_aa_study
 from iostudy.execution.session import prepare_session
 from iostudy.ledger.studies import open_ledger
-from iostudy.node.fake import FakeNode
 from iostudy.report.documents.power import (
     PowerReport,
     build_power,
@@ -21,6 +20,7 @@ from iostudy.report.documents.power import (
 from iostudy.report.render import json_
 from iostudy.report.section import TextTable
 from iostudy.results.recorded_study import RecordedStudy
+from tests.fake_node import FakeNode
 from tests.json_schema import assert_conforms
 from tests.study.files import parse_once
 

@@ -15,8 +15,8 @@ from iostudy.cli.selftest import (
     study_on,
 )
 from iostudy.execution.session import prepare_session
-from iostudy.node.fake import FakeNode
 from iostudy.report.render import json_
+from tests.fake_node import FakeNode
 from tests.json_schema import assert_conforms
 
 TRUE = {"5 % slower": -0.05, "10 % slower": -0.1}

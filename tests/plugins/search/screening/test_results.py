@@ -9,7 +9,6 @@ import pytest
 
 from iostudy.analysis.verdict import Verdict
 from iostudy.ledger.store import Ledger
-from iostudy.node.fake import FakeNode
 from iostudy.results.comparisons import (
     compare_configurations,
     decision_rule,
@@ -20,6 +19,7 @@ from iostudy.results.power import find_power_basis
 from iostudy.study.model import Study
 from iostudy_search.screening.results import effect_noise_ratio, screen_interactions
 from tests.execution.test_runner import conduct, rows
+from tests.fake_node import FakeNode
 from tests.study.files import parse_once
 
 TEXT = """
