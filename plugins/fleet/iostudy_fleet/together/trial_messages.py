@@ -89,6 +89,12 @@ def _require_time(span: Span) -> Span:
     return span
 
 
+def _require_processors(machine: Figures) -> Figures:
+    if machine.get("cores", 1.0) <= 0:
+        raise ValueError("a machine without processors")
+    return machine
+
+
 @dataclass(frozen=True)
 class NodeTrial:
     """What the controller uses of a node's `TrialResult`, under the same names.
@@ -99,7 +105,7 @@ class NodeTrial:
 
     figures: Annotated[Mapping[str, float], AfterValidator(_require_size)]
     settings: Mapping[str, str]
-    machine: Mapping[str, float]
+    machine: Annotated[Figures, AfterValidator(_require_processors)]
     phases: Mapping[str, float]
     notes: tuple[str, ...]
     latencies: Mapping[str, Histogram]

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import asdict, replace
 
 import pytest
+from pydantic import ValidationError
 
 from iostudy.node.protocol import Span, TrialResult
 from iostudy.telemetry.covariates import Covariate, compute_covariates
@@ -12,6 +13,7 @@ from iostudy.units import MIB
 from iostudy_fleet.clock_offset import ClockOffset
 from iostudy_fleet.together.joint_run import read_node_parts
 from iostudy_fleet.together.joint_trial import join_trials
+from iostudy_fleet.together.node import read_value
 from iostudy_fleet.together.trial_messages import NodeTrial
 
 OFFSETS = {"a": 0.0, "b": 3600.0}
@@ -47,6 +49,13 @@ def test_figures_are_of_all_bytes_from_the_first_start_to_the_last_end():
     assert [own.start_after for own in parts] == pytest.approx([0.0, 0.5])
     assert [own.seconds for own in parts] == pytest.approx([4.0, 4.5])
     assert joint.phases == pytest.approx({"run": 4.5})
+
+
+@pytest.mark.parametrize("cores", [0.0, -1.0])
+def test_a_machine_without_processors_is_no_answer(cores: float):
+    answer = asdict(make_result("a", 0.0, 1.0, cores=cores))
+    with pytest.raises(ValidationError, match="a machine without processors"):
+        read_value("trial", answer)
 
 
 def test_settings_name_their_node_and_latencies_are_added():
