@@ -38,6 +38,7 @@ def workload(place):
         each.clean(place)
 
 
+@pytest.mark.slow
 def test_files_are_made_and_renamed(place, workload):
     renaming = workload(operation="rename", bytes_to_write="10KiB", replication=2)
     renaming.reset(place)

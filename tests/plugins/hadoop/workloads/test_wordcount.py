@@ -16,6 +16,7 @@ def wordcount(**options):
     return workload("hadoop.wordcount", **{**TEXT, **options})
 
 
+@pytest.mark.slow
 def test_all_words_are_counted(on_cluster, in_hdfs, hadoop_cluster):
     counting = wordcount()
     counting.prepare(on_cluster)
