@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -68,6 +69,44 @@ def test_figures_are_found_in_the_output(tmp_path: Path) -> None:
     assert [each.name for each in study.workloads[0].figures] == ["write_p99", "iops"]
 
 
+NUMBERS = {
+    "p99: 5 ms": "5",
+    "p99=1.5ms": "1.5",
+    "p99 = -5": "-5",
+    "p99: .85": ".85",
+    "p99 .....5.2": "5.2",
+    "p99 --- 1e3, p50 7": "1e3",
+    '"p99":12.5,': "12.5",
+    "p99: 512MiB/s": "512",
+}
+NO_NUMBERS = ["p99: 1,234", "p99: 1:23.4", "p99 0m1.5s", "p99: 12k", "p99: 12.3 M", "p99: 1.2.3"]
+
+
+def test_a_name_finds_whole_numbers_alone(tmp_path: Path) -> None:
+    study = studied(tmp_path, commands=("true", "false"), figures=("p99",))
+    options = study.workloads[0].options
+    assert isinstance(options, CommandOptions)
+    regex = options.figures["p99"].regex
+    assert regex is not None
+    found = {text: re.findall(regex, text) for text in (*NUMBERS, *NO_NUMBERS)}
+    assert found == {t: [NUMBERS[t]] if t in NUMBERS else [] for t in found}
+
+
+def test_a_pattern_for_a_figure_of_every_command_is_an_error(tmp_path: Path) -> None:
+    figures = ("exec_time=took ([0-9]+)",)
+    with pytest.raises(UsageError, match="exec_time cannot be the name"):
+        studied(tmp_path, commands=("true", "false"), figures=figures)
+
+
+@pytest.mark.parametrize("commands", [("true", "false"), ("fio a.fio", "fio b.fio")])
+@pytest.mark.parametrize("option", [{"unit": "ms"}, {"better": "higher"}])
+def test_unit_and_direction_are_not_ignored(
+    tmp_path: Path, commands: tuple[str, ...], option: dict[str, str]
+) -> None:
+    with pytest.raises(UsageError, match=r"--(unit|better) (or|with)"):
+        studied(tmp_path, commands=commands, **option)
+
+
 @pytest.mark.parametrize("option", [{"unit": "ms"}, {"better": "lower"}])
 def test_unit_and_direction_are_of_one_figure(tmp_path: Path, option: dict[str, str]) -> None:
     with pytest.raises(UsageError, match="one figure with --unit or --better"):
@@ -80,10 +119,16 @@ def test_names_of_figures_may_be_one_list(tmp_path: Path) -> None:
 
 
 def test_direction_of_a_figure_is_never_guessed(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="--better"):
-        studied(tmp_path, commands=("true", "false"), figures=("score",))
+    for name in ("score", "requests_per_s", "MB_s", "error_rate", "iops_p99"):
+        with pytest.raises(UsageError, match="--better"):
+            studied(tmp_path, commands=("true", "false"), figures=(name,))
+    with pytest.raises(UsageError, match=r"(?s)less of score is better.*study file"):
+        studied(tmp_path, commands=("true", "false"), figures=("iops,score",))
     study = studied(tmp_path, commands=("true", "false"), figures=("score",), better="higher")
     assert study.workloads[0].figure.higher_is_better
+    for name, is_higher in {"ops_per_s": True, "wall_s": False, "us_per_op": False}.items():
+        study = studied(tmp_path, commands=("true", "false"), figures=(name,))
+        assert study.workloads[0].figure.higher_is_better is is_higher
 
 
 @pytest.mark.parametrize("name", ["exec_time", "user_time", "peak_rss"])

@@ -25,7 +25,11 @@ _WHERE = "the command line"
 _SYSCTL = "sysctl."
 _RUN, _JOB = f"{OPTION_PREFIX}run", f"{OPTION_PREFIX}job"
 _JSON = "json:"
-_NUMBER = r"([-+]?[0-9.]+(?:[eE][-+]?[0-9]+)?)"
+_NUMBER = (
+    r"((?:(?<![-+])[-+])?(?:\d+\.?\d*|(?<!\.)\.\d+)(?:[eE][-+]?\d+)?)"
+    r"(?![\d.,:]*\d|[A-Za-z]+\d| ?[kKMGTP]\b)"
+)
+"""A number with its sign; none of the beginning of 1,234, of 2:05, of 0m1.5s or of 12k."""
 _AS_PRINTED = "as printed"
 _LOWER = re.compile(
     r"(?i)(^|[_.-])(p\d+|lat\w*|\w*time|elapsed|duration|delay|seconds|[mun]?s)($|[_.-])"
@@ -33,6 +37,10 @@ _LOWER = re.compile(
 _HIGHER = re.compile(
     r"(?i)(^|[_.-])(\w*iops|bandwidth|bw|\w*rate|throughput|ops|tps|qps|speed)($|[_.-])"
 )
+_PER_SECOND = re.compile(r"(?i)(per|[kmg]i?b|bytes|ops)[_.-]?(s|sec|seconds?)(?=$|[_.-])")
+"""The end of a rate, of which the ``s`` alone would mean a time: ``requests_per_s``."""
+_FAULTS = re.compile(r"(?i)err|miss|drop|fail|loss|retr|abort|fault|reject")
+"""Of these a higher rate is not better."""
 
 
 @dataclass(frozen=True)
@@ -209,11 +217,13 @@ def _fio(line: OneLine, given: Sequence[Sequence[str]]) -> tuple[dict[str, Any],
         ("--prepare", line.prepare),
         ("--cleanup", line.cleanup),
         ("--user", line.user),
+        ("--unit", line.unit),
+        ("--better", line.better),
     ):
         if value:
             raise _usage(
                 "a command other than fio",
-                f"{option} with fio, whose files iostudy makes and removes",
+                f"{option} with fio, whose files iostudy makes, and whose figures it knows",
                 f"leave {option} out, or run fio in a script of your own",
             )
     parsed = [fio_job.parse_command_line(words, line.directory) for words in given]
@@ -240,11 +250,11 @@ def _figures(line: OneLine) -> dict[str, Any]:
     always = {
         figure.name for figure in COMMAND.figures(CommandOptions.model_validate({"run": "true"}))
     }
-    ways = {name: way for name, way in _named_figures(line).items() if name not in always}
-    if len(ways) > 1 and (line.unit or line.better):
+    ways = {name: way for name, way in _named_figures(line).items() if way or name not in always}
+    if len(ways) != 1 and (line.unit or line.better):
         raise _usage(
             "one figure with --unit or --better",
-            ", ".join(ways),
+            ", ".join(ways) or "none that the output has",
             "write a study file, in which each has its own: --print shows one to begin with",
             "--figure",
         )
@@ -252,7 +262,7 @@ def _figures(line: OneLine) -> dict[str, Any]:
         name: {
             **_extract(name, way),
             "unit": line.unit or _AS_PRINTED,
-            "higher_is_better": _higher_is_better(name, line.better),
+            "higher_is_better": _higher_is_better(name, line.better, alone=len(ways) == 1),
         }
         for name, way in ways.items()
     }
@@ -278,19 +288,21 @@ def _verdict_figures(line: OneLine) -> dict[str, Any]:
 def _extract(name: str, way: str) -> dict[str, str]:
     if way.startswith(_JSON):
         return {"jmespath": way.removeprefix(_JSON)}
-    return {"regex": way or rf"\b{re.escape(name)}\b\W*{_NUMBER}"}
+    return {"regex": way or rf"\b{re.escape(name)}\b\W*?{_NUMBER}"}
 
 
-def _higher_is_better(name: str, better: str | None) -> bool:
+def _higher_is_better(name: str, better: str | None, *, alone: bool) -> bool:
     """As it was given; otherwise as the name says."""
     if better is not None:
         return better == "higher"
-    lower, higher = _LOWER.search(name), _HIGHER.search(name)
-    if bool(lower) is bool(higher):
+    lower, higher = _LOWER.search(_PER_SECOND.sub("", name)), _HIGHER.search(name)
+    if bool(lower) is bool(higher) or (higher and _FAULTS.search(name)):
         raise _usage(
             f"whether more or less of {name} is better",
             "a name that does not say it",
-            "add --better higher, or --better lower",
+            "add --better higher, or --better lower"
+            if alone
+            else "write a study file, in which each figure has its own direction",
             "--figure",
         )
     return bool(higher)
