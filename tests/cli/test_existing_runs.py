@@ -7,6 +7,8 @@ import json
 import numpy as np
 import pytest
 
+from iostudy.cli.existing_runs import read_csv_runs, read_fio_runs
+from iostudy.errors import UsageError
 from iostudy.report.documents.existing_runs import RunsComparison
 from iostudy.report.render import json_
 from tests.json_schema import assert_conforms
@@ -61,6 +63,8 @@ def test_runs_of_fio_have_verdicts_and_say_what_these_leave_out(program, plain):
     assert text.count("worse by ≥ margin") == 2
     assert "not paired" in text
     assert "bs: 4k and 8k" in text
+    assert "Higher is better for iops; lower is better for read_latency_p99." in text
+    assert "a risk of 5 % for 2 verdicts together." in text
     failed = compare(program, "--figure", "iops", "--fail-on", "worse")
     assert failed.returncode == 1
     document = json.loads(compare(program, "--format", "json").stdout)
@@ -78,6 +82,56 @@ def test_single_runs_get_no_interval(program):
     assert "A single run has no interval" in " ".join(done.stdout.split())
 
 
+def test_jobs_that_are_mixed_within_a_set_are_listed(program):
+    write_runs(program, "before")
+    write_runs(program, "after")
+    other = report_of(1000, 500, bs="64k").replace("reader", "writer")
+    (program.folder / "before" / "0.json").write_text(other)
+    text = " ".join(compare(program).stdout.split())
+    assert "bs: 4k or 64k and 4k" in text
+    assert "job: reader or writer and reader" in text
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "\ufeffname,value\r\nbuild,10\r\nbuild,11\r\n",
+        "\ufeffbuild,10\nbuild,11\n",
+        "build,10\rbuild,11\r",
+    ],
+)
+def test_lines_are_those_of_any_system(tmp_path, text):
+    for name in ("before.csv", "after.csv"):
+        (tmp_path / name).write_bytes(text.encode())
+    places = (str(tmp_path / "before.csv"), str(tmp_path / "after.csv"))
+    (runs,), differences = read_csv_runs(places, (), higher_is_better=True)
+    assert (runs.figure.name, runs.first, runs.second) == ("build", [10, 11], [10, 11])
+    assert not differences
+
+
+@pytest.mark.parametrize(
+    "line", ["build;1,5", ",5", "build,", "build,nan", "build,inf", "build,0", "build,1,5"]
+)
+def test_a_line_that_is_no_name_and_number_is_an_error(tmp_path, line):
+    (tmp_path / "runs.csv").write_text(f"build,1\n{line}\n")
+    with pytest.raises(UsageError, match="line 2"):
+        read_csv_runs((str(tmp_path / "runs.csv"),) * 2, (), higher_is_better=True)
+
+
+def test_an_open_quotation_mark_is_an_error(tmp_path):
+    (tmp_path / "runs.csv").write_text('"' + "build,1\n" * 20_001)
+    with pytest.raises(UsageError, match="quotation marks"):
+        read_csv_runs((str(tmp_path / "runs.csv"),) * 2, (), higher_is_better=True)
+
+
+def test_a_run_that_did_nothing_is_an_error(tmp_path):
+    for name in ("before.json", "after.json"):
+        (tmp_path / name).write_text(report_of(0, 500))
+    places = (str(tmp_path / "before.json"), str(tmp_path / "after.json"))
+    with pytest.raises(UsageError, match="a figure iops above 0"):
+        read_fio_runs(places, ("iops",))
+
+
 def test_lines_of_name_and_value_are_compared(program):
     (program.folder / "before.csv").write_text("name,value\nbuild,10.0\nbuild,10.1\nother,1\n")
     (program.folder / "after.csv").write_text("build,8.0\nbuild,8.1\n")
@@ -85,7 +139,8 @@ def test_lines_of_name_and_value_are_compared(program):
     done = program(*command)
     assert done.returncode == 0, done.stderr
     assert "better by ≥ margin" in done.stdout
-    assert "other" not in done.stdout
+    assert "Lower is better for build." in done.stdout
+    assert "other: in before.csv alone" in done.stdout
     assert "equivalent" in program(*command, "--margin", "30%").stdout
 
 

@@ -80,6 +80,37 @@ def test_errors_that_were_met_and_survived_are_noted():
     assert parse(text(job() | {"total_err": 3})).notes() == ["job x went on after 3 errors"]
 
 
+def test_several_reports_in_one_text_are_none():
+    one = text(job(read=READS))
+    with pytest.raises(NoReportError, match="2 reports"):
+        parse(f"{one}\n{one}\n")
+
+
+def test_a_report_of_an_old_fio_is_named():
+    old = copy.deepcopy(job(read=READS))
+    del old["read"]["lat_ns"]
+    with pytest.raises(NoReportError, match="a report of fio-9, without what fio 3 has"):
+        parse(text(old))
+
+
+def test_total_latencies_count_where_percentiles_are_of_these_only():
+    plain = direction(10, 8 * MIB, 2000)
+    plain["lat_ns"]["percentile"] = {"99.000000": 7000}
+    assert parse(text(job(read=plain))).all_figures()["read_latency_p99"] == 7.0
+
+
+def test_circumstances_are_those_of_all_jobs_and_of_their_global_section():
+    jobs = (job() | {"job options": {"bs": "4k"}, "total_err": 2}, job("y"))
+    document = json.loads(text(*jobs)) | {"global options": {"bs": "8k", "rw": "read"}}
+    assert parse(json.dumps(document)).circumstances() == {
+        "version": "fio-9",
+        "job": "x, y",
+        "bs": "4k, 8k",
+        "rw": "read",
+        "errors": "2",
+    }
+
+
 NOISE = st.text(st.characters(exclude_categories=["Cs"]))
 
 

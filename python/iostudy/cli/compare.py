@@ -157,11 +157,11 @@ def _compare_runs(
         parse_percent_option(option, text, most)
         for option, text, most in (("--margin", rule.margin, 1.0), ("--risk", rule.risk, 0.5))
     )
-    differences: tuple[str, ...] = ()
     if rule.fio:
         figures, differences = read_fio_runs(places, rule.figures)
     else:
-        figures = read_csv_runs(places, rule.figures, higher_is_better=not rule.lower_is_better)
+        higher = not rule.lower_is_better
+        figures, differences = read_csv_runs(places, rule.figures, higher_is_better=higher)
     report = build_runs_comparison(places, figures, margin, risk, differences)
     cases = tuple(list_runs_cases(report))
     _print(report, build_runs_document(report), cases, form, ci)

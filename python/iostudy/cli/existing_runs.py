@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from iostudy.errors import UsageError
@@ -24,8 +24,9 @@ DEFAULT_FIGURE = "bandwidth"
 def read_fio_runs(
     patterns: tuple[str, str], names: Sequence[str]
 ) -> tuple[list[FigureRuns], tuple[str, ...]]:
-    """Read the reports that match both patterns; return figures and differing parameters.
+    """Read the reports that match both patterns; return figures, and what else differs.
 
+    These are parameters, names of jobs, errors and versions that are not the same in all runs.
     UsageError for a file that is no report, and for a figure that a run lacks.
     """
     reports = tuple([(path, _read_report(path)) for path in _find(pattern)] for pattern in patterns)
@@ -33,13 +34,14 @@ def read_fio_runs(
         _fio_figure(name, [_values(side, name) for side in reports])
         for name in names or (DEFAULT_FIGURE,)
     ]
-    first, second = (_parameters(report for _, report in side) for side in reports)
-    differences = tuple(
-        f"{name}: {first.get(name, 'none')} and {second.get(name, 'none')}"
-        for name in sorted({*first, *second})
-        if first.get(name) != second.get(name)
-    )
-    return figures, differences
+    runs = [[report.circumstances() for _, report in side] for side in reports]
+    differences = []
+    for name in sorted({name for side in runs for run in side for name in run}):
+        first, second = ({run.get(name, "none") for run in side} for side in runs)
+        if len(first | second) > 1:
+            texts = (" or ".join(sorted(values)) for values in (first, second))
+            differences.append(f"{name}: {' and '.join(texts)}")
+    return figures, tuple(differences)
 
 
 def _find(pattern: str) -> list[Path]:
@@ -79,7 +81,14 @@ def _values(side: Sequence[tuple[Path, FioReport]], name: str) -> list[float]:
     values = []
     for path, report in side:
         figures = report.all_figures()
-        if not figures.get(name, 0.0) > 0:
+        if name in figures and not figures[name] > 0:
+            raise UsageError(
+                f"a figure {name} above 0 in every report",
+                found=f"{figures[name]:g}",
+                where=str(path),
+                remedy="find out why this run did nothing: it has no ratio to another",
+            )
+        if name not in figures:
             raise UsageError(
                 f"the figure {name} in every report",
                 found=f"it has {', '.join(sorted(figures)) or 'none'}",
@@ -95,23 +104,13 @@ def _fio_figure(name: str, sides: Sequence[list[float]]) -> FigureRuns:
     return FigureRuns(figure, sides[0], sides[1])
 
 
-def _parameters(reports: Iterable[FioReport]) -> dict[str, str]:
-    """Return every parameter of the jobs with its values, and fio's version."""
-    by_name: dict[str, set[str]] = {}
-    for report in reports:
-        by_name.setdefault("version", set()).add(report.version)
-        for _, options in report.options():
-            for name, value in options.items():
-                by_name.setdefault(name, set()).add(value)
-    return {name: ", ".join(sorted(values)) for name, values in by_name.items()}
-
-
 def read_csv_runs(
     places: tuple[str, str], names: Sequence[str], *, higher_is_better: bool
-) -> list[FigureRuns]:
+) -> tuple[list[FigureRuns], tuple[str, ...]]:
     """Read two files of lines ``name,value``, a line for each run; those of common names.
 
-    UsageError for another line, and for a requested name that a file lacks.
+    The second value says which names are in one file alone. UsageError for another line, and for a
+    requested name that a file lacks.
     """
     first, second = (_read_csv(Path(place)) for place in places)
     common = [name for name in first if name in second]
@@ -119,11 +118,12 @@ def read_csv_runs(
     if missing or not common:
         raise UsageError(
             f"values of {', '.join(missing) or 'one name'} in both files",
-            found=f"the first has {', '.join(first)}, the second {', '.join(second)}",
+            found=f"the first has {', '.join(first) or 'none'}, the second "
+            f"{', '.join(second) or 'none'}",
             where=f"{places[0]} and {places[1]}",
             remedy="write lines of a name and a value, such as iops,1234",
         )
-    return [
+    runs = [
         FigureRuns(
             Figure(name=name, unit="", documentation="", higher_is_better=higher_is_better),
             first[name],
@@ -131,11 +131,13 @@ def read_csv_runs(
         )
         for name in names or common
     ]
+    alone = () if names else sorted(first.keys() ^ second.keys())
+    return runs, tuple(f"{name}: in {places[name in second]} alone" for name in alone)
 
 
 def _read_csv(path: Path) -> dict[str, list[float]]:
     figures: dict[str, list[float]] = {}
-    for number, row in enumerate(csv.reader(io.StringIO(_read(path))), start=1):
+    for number, row in enumerate(_split_lines(path), start=1):
         if not row or (number == 1 and [cell.strip() for cell in row] == ["name", "value"]):
             continue
         value = _parse_value(row)
@@ -150,18 +152,33 @@ def _read_csv(path: Path) -> dict[str, list[float]]:
     return figures
 
 
+def _split_lines(path: Path) -> Iterator[list[str]]:
+    """Yield the cells of each line, with the line ends of any system."""
+    try:
+        yield from csv.reader(io.StringIO(_read(path), newline=None))
+    except csv.Error as error:
+        raise UsageError(
+            "lines of a name and a number",
+            found=str(error),
+            where=str(path),
+            remedy="close its quotation marks, or leave them out",
+        ) from error
+
+
 def _parse_value(row: Sequence[str]) -> float | None:
     try:
-        _, text = row
+        name, text = row
         value = float(text)
     except ValueError:
         return None
-    return value if math.isfinite(value) and value > 0 else None
+    # A semicolon separates where a comma is the decimal point.
+    is_usable = math.isfinite(value) and value > 0 and name.strip() and ";" not in name
+    return value if is_usable else None
 
 
 def _read(path: Path) -> str:
     try:
-        return read_regular(path, _MAX_BYTES).decode()
+        return read_regular(path, _MAX_BYTES).decode("utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         raise UsageError(
             f"a regular file of text of at most {_MAX_BYTES // MIB} MiB",

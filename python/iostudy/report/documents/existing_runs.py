@@ -12,7 +12,12 @@ from pydantic import FiniteFloat
 from iostudy.analysis.rule import Rule
 from iostudy.analysis.unpaired import compare_samples
 from iostudy.report.base import DifferenceReport, Value, declare_schema
-from iostudy.report.formatting import format_change_interval, format_count, format_figure
+from iostudy.report.formatting import (
+    format_change_interval,
+    format_count,
+    format_figure,
+    join_words,
+)
 from iostudy.report.section import Document, Section, make_table
 from iostudy.units import format_percent
 from iostudy.workloads.definition import Figure
@@ -64,7 +69,8 @@ class RunsComparison(Value):
     compared: tuple[FigureComparison, ...]
     """Comparisons by figure."""
     differences: tuple[str, ...]
-    """Differences of the parameters of the runs, as far as they are known."""
+    """Other differences between the runs, also within a set: parameters, jobs, errors and versions
+    of fio, and figures that one set alone has."""
 
 
 @dataclass(frozen=True)
@@ -113,6 +119,11 @@ def build_runs_comparison(
     )
 
 
+def _names(comparison: RunsComparison, *, higher_is_better: bool) -> list[str]:
+    figures = (result.figure for result in comparison.compared)
+    return [figure.name for figure in figures if figure.higher_is_better is higher_is_better]
+
+
 def build_runs_document(comparison: RunsComparison) -> Document:
     """Verdicts, what they cannot exclude, and differences of parameters."""
     table = make_table(
@@ -127,10 +138,16 @@ def build_runs_document(comparison: RunsComparison) -> Document:
         for result in comparison.compared
     )
     margin, risk = format_percent(comparison.margin), format_percent(comparison.risk)
-    verdicts = format_count(len(comparison.compared), "verdict")
+    number = len(comparison.compared)
+    together = f" for {format_count(number, 'verdict')} together" if number > 1 else ""
+    better = "; ".join(
+        f"{'higher' if is_higher else 'lower'} is better for {join_words(names)}"
+        for is_higher in (True, False)
+        if (names := _names(comparison, higher_is_better=is_higher))
+    )
     note = (
-        f"Intervals are Welch's of the logarithms, analysed once; margin {margin}, and a risk of "
-        f"{risk} for {verdicts} together."
+        f"{better[0].upper()}{better[1:]}. Means are geometric. Intervals are Welch's of the "
+        f"logarithms, analysed once; margin {margin}, and a risk of {risk}{together}."
     )
     single = "A single run has no interval and decides nothing: repeat it."
     is_single = any(result.interval is None for result in comparison.compared)
@@ -138,7 +155,9 @@ def build_runs_document(comparison: RunsComparison) -> Document:
     notes = (note, single) if is_single else (note,)
     sections = [Section("compared", title, notes, tables=(table,))]
     if comparison.differences:
-        differences = make_table({"parameter": difference} for difference in comparison.differences)
+        differences = make_table(
+            {"difference": difference} for difference in comparison.differences
+        )
         sections.append(Section("differences", "Other differences", tables=(differences,)))
     title = f"{comparison.first} and {comparison.second}"
     return Document(title, (UNPAIRED_NOTE,), tuple(sections))

@@ -7,7 +7,7 @@ ones where the job file asks for percentiles of these only.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -41,6 +41,7 @@ class FioReport:
 
     version: str
     jobs: Sequence[Mapping[str, Any]]
+    global_options: Mapping[str, str]
 
     def failures(self) -> list[str]:
         """Return the jobs that ended with an error."""
@@ -62,6 +63,19 @@ class FioReport:
             (job["groupid"], {n: value for n, value in job.get("job options", {}).items() if value})
             for job in self.jobs
         ]
+
+    def circumstances(self) -> dict[str, str]:
+        """Return fio's version, and names, errors and parameters with their values in all jobs.
+
+        Parameters of ``[global]`` count for every job.
+        """
+        values: dict[str, set[str]] = {"version": {self.version}}
+        for job, (_, options) in zip(self.jobs, self.options(), strict=True):
+            named = {"job": job["jobname"], **self.global_options, **options}
+            errors = {"errors": job["total_err"]} if job.get("total_err") else {}
+            for name, value in {**named, **errors}.items():
+                values.setdefault(name, set()).add(str(value))
+        return {name: ", ".join(sorted(texts)) for name, texts in values.items()}
 
     def runs_for(self, seconds: float) -> bool:
         """Whether a job ran as long as that, within 1 %."""
@@ -139,23 +153,34 @@ class FioReport:
 def parse(text: str) -> FioReport:
     """Parse the report in fio's output and ignore other text.
 
-    NoReportError if it is missing or incomplete.
+    NoReportError if it is missing or incomplete, or if there are several.
     """
+    documents = list(_find_documents(text))
+    if not documents:
+        raise NoReportError("no whole JSON document with jobs")
+    if len(documents) > 1:
+        raise NoReportError(f"{len(documents)} reports, of several runs or of --status-interval")
+    return _valid(documents[0])
+
+
+def _find_documents(text: str) -> Iterator[Mapping[str, Any]]:
     decoder = json.JSONDecoder()
     start = text.find("{")
     while start >= 0:
+        end = start + 1
         try:
-            document, _ = decoder.raw_decode(text, start)
+            document, whole = decoder.raw_decode(text, start)
         except (ValueError, RecursionError):
             document = None
         if isinstance(document, dict) and isinstance(document.get("jobs"), list):
-            return _valid(document)
-        start = text.find("{", start + 1)
-    raise NoReportError("no whole JSON document with jobs")
+            yield document
+            end = whole
+        start = text.find("{", end)
 
 
 def _valid(document: Mapping[str, Any]) -> FioReport:
-    report = FioReport(str(document.get("fio version", "fio of unknown version")), document["jobs"])
+    version = str(document.get("fio version", "fio of unknown version"))
+    report = FioReport(version, document["jobs"], document.get("global options", {}))
     if not report.jobs:
         raise NoReportError("a report without jobs")
     try:
@@ -164,9 +189,9 @@ def _valid(document: Mapping[str, Any]) -> FioReport:
         report.histograms()
         report.parts()
         report.failures()
-        report.options()
+        report.circumstances()
     except (LookupError, TypeError, ValueError, AttributeError) as error:
-        raise NoReportError(f"a report that lacks what fio's has: {error!r}") from error
+        raise NoReportError(f"a report of {version}, without what fio 3 has: {error!r}") from error
     return report
 
 
@@ -220,7 +245,10 @@ def _percentiles(entries: Entries) -> dict[str, float]:
     if len(measured) != 1:
         return {}
     # A sync has one latency, and no time between submission and completion.
-    percentiles = measured[0].get("clat_ns", measured[0]["lat_ns"]).get("percentile", {})
+    kinds = (measured[0].get(kind, {}) for kind in ("clat_ns", "lat_ns"))
+    percentiles: Mapping[str, float] = next(
+        (kind["percentile"] for kind in kinds if "percentile" in kind), {}
+    )
     by_share = {f"{float(share):g}": value / _NS_PER_US for share, value in percentiles.items()}
     return {f"p{p:g}": by_share[f"{p:g}"] for p in PERCENTILES if f"{p:g}" in by_share}
 
