@@ -13,7 +13,7 @@ from iostudy.diagnosis.bottleneck import Bottleneck
 from iostudy.diagnosis.diagnose import diagnose
 from iostudy.diagnosis.evidence import Confidence
 from iostudy.errors import LedgerError
-from iostudy.ledger.rows import TrialRow
+from iostudy.ledger.rows import TrialRow, TrialStatus
 from iostudy.ledger.samples import read_samples, write_samples
 from iostudy.report.render import markdown
 from iostudy.report.topics import bottlenecks
@@ -51,6 +51,17 @@ def mounted(place: str, kind: str, source: str = "") -> dict[str, str]:
 
 
 ONE_CORE = {"workload": {"%thread": 99.0, "threads": 1.0}, "util": 6.0}
+
+
+def test_runs_without_the_figure_of_the_verdict_are_diagnosed_too() -> None:
+    own = study(factor("block.scheduler", *LABELS), workloads=("file-writes",))
+    trials = [
+        replace(row, status=TrialStatus.FAILED, figures={"bytes": 1.0})
+        if row.configuration == "mq-deadline"
+        else row
+        for row in rows(own)
+    ]
+    assert [limit.trials for limit in build_report(own, study_row(own), trials).limits] == [8, 8]
 
 
 def test_the_limit_of_each_configuration_is_counted_over_its_trials() -> None:

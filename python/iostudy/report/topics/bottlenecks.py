@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import statistics
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -159,10 +160,13 @@ def _summarize(
     limits = Counter(diagnoses[row.id].limit for _, row in trials)
     # A known bottleneck precedes an unclear one that as many trials have.
     ranked = sorted(limits, key=lambda limit: (-limits[limit], limit is Bottleneck.UNCLEAR))
-    values = {row.id: (row.figures or {})[figure] for _, row in trials}
-    middle = statistics.median(values.values())
+    # A run that gave no figure of the verdict failed, and has a diagnosis all the same.
+    values = {
+        row.id: row.figures[figure] for _, row in trials if row.figures and figure in row.figures
+    }
+    middle = statistics.median(values.values() or [0.0])
     having = [(number, row) for number, row in trials if diagnoses[row.id].limit is ranked[0]]
-    number, typical = min(having, key=lambda pair: abs(values[pair[1].id] - middle))
+    number, typical = min(having, key=lambda pair: abs(values.get(pair[1].id, math.inf) - middle))
     diagnosis = diagnoses[typical.id]
     main = diagnosis.findings[0] if diagnosis.findings else None
     shared = limits[ranked[0]] >= _MOST_SHARE * len(trials)
