@@ -133,6 +133,19 @@ def test_a_study_comes_from_a_pipe(program: Program) -> None:
     assert checked.returncode == 0, checked.stderr
 
 
+@pytest.mark.parametrize("printed", ["p99: 0", "p99: -4"])
+def test_a_figure_that_cannot_be_compared_ends_it_before_the_study(
+    program: Program, printed: str
+) -> None:
+    script(program, "old", "echo p99: 5")
+    script(program, "new", f"echo {printed}")
+    done = program("try", "./old", "./new", "--figure", "p99")
+    assert done.returncode == 3
+    assert f"found:  p99 is {printed[5:]} as printed, and a verdict needs a figure" in done.stderr
+    assert "p99 under ./new" in done.stderr
+    assert not (program.folder / "results").exists()
+
+
 @pytest.mark.parametrize("command", ["./missing", "false"])
 def test_a_command_that_fails_leaves_no_folder(program: Program, command: str) -> None:
     done = program("try", "true", command, "--max-time", "60s")

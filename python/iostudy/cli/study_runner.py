@@ -18,9 +18,10 @@ from iostudy.cli.progress import show_progress
 from iostudy.cli.report_output import write_report
 from iostudy.cli.watchdog import start_or_warn
 from iostudy.durable import write_whole
-from iostudy.errors import IostudyError, TrialError
+from iostudy.errors import IostudyError, TrialError, WorkloadError
 from iostudy.execution.schedule import NO_LIMIT, TimeLimit
 from iostudy.execution.session import StudySession, prepare_confirmation, prepare_session
+from iostudy.execution.validity import explain_unusable_figures
 from iostudy.folders import make_output_folder, require_safe_folder
 from iostudy.ledger.store import FILE_NAME
 from iostudy.ledger.studies import CONFIRMATION, read_given_up_workloads
@@ -45,7 +46,7 @@ def run_study(
     limit: TimeLimit = NO_LIMIT,
     form: AnswerForm = AnswerForm.SCREEN,
 ) -> set[str]:
-    """Run the study, print its answer, and return its verdicts.
+    """Run the study, print its answer, and return its verdicts, of which one side is no decision.
 
     The answer is printed before a TrialError, of a trial that fails permanently, or of runs that
     leave nothing to compare.
@@ -135,7 +136,14 @@ def rehearse(study: Study, folder: Path, permission: Permission, seconds: float)
         with node.block(request, draw_seed()) as session:
             began, elapsed, done = time.monotonic(), 0.0, 0
             for configuration in configurations:
-                session.trial(configuration)
+                result = session.trial(configuration)
+                if unusable := explain_unusable_figures(result.figures, request.figures):
+                    raise WorkloadError(
+                        "figures that can be compared",
+                        found=unusable,
+                        where=f"{request.label} under {configuration.label}",
+                        remedy="run it by hand, and name a figure that every run has",
+                    )
                 elapsed, done = time.monotonic() - began, done + 1
                 if elapsed > seconds:
                     break
@@ -242,7 +250,7 @@ def _print_verdicts(
             where=str(folder),
             remedy="run it by hand, and see what it lacks; then run the study again",
         )
-    return {result.comparison.verdict.value for result in exclude_bounds(final)}
+    return {result.comparison.verdict.two_sided.value for result in exclude_bounds(final)}
 
 
 def print_report(folder: Path, *, form: AnswerForm = AnswerForm.SCREEN) -> None:
