@@ -62,3 +62,4 @@ def test_fractions_and_mirror():
     assert interval.mirrored() == Interval(-math.log(1.25), math.log(1.1))
     assert UNKNOWN.as_fractions() == (-1.0, math.inf)
     assert as_fraction(1e4) == math.inf
+    assert math.isnan(as_fraction(-math.inf))

@@ -134,6 +134,7 @@ def test_failed_runs_rank_below_everything():
     assert np.isfinite(order.pairs.value).all()
     order = ranked(most, figures).combined
     assert order.pairs.value[1, 0] == -np.inf
+    assert np.isnan(order.pairs.as_fractions().value[[1, 0], [0, 1]]).all(), "no loss of 100 %"
     assert rank_bounds(order) == [(1, 2), (3, 3), (1, 2)]
     opposed = figures.copy()
     opposed[:28, 0] = -np.inf

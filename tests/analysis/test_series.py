@@ -120,5 +120,7 @@ def test_the_ratio_of_ranks_is_that_of_bartels():
 def test_the_last_bits_of_what_does_not_vary_raise_no_flag(figure: float, blocks: int):
     shared = figure * np.random.default_rng(blocks).lognormal(size=blocks)
     assert flag_pairs(np.log(shared), np.log(1.1 * shared), ALONE) == ()
+    same = np.full(blocks, figure)
+    assert flag_pairs(np.log(same), np.log(1.5 * same), ALONE) == ()
     groups = np.tile([0, 1], blocks)
     assert flag_figures(np.log(figure * (1 + 0.1 * groups)), groups, ALONE) == ()

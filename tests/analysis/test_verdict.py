@@ -118,6 +118,22 @@ def test_blocks_needed_are_never_fewer_than_one_more_or_the_least():
     assert comparison.blocks_needed == len(near_zero) + 1
 
 
+@pytest.mark.parametrize("higher", [True, False])
+def test_many_failed_runs_leave_a_verdict_without_a_size(*, higher: bool):
+    figures = [math.nan, math.nan, 1.0] * 7
+    for baseline, other in ((figures, [1.0] * 21), ([1.0] * 21, figures)):
+        found = compare(baseline, other, higher_is_better=higher, rule=RULE)
+        assert found.verdict in (Verdict.BETTER, Verdict.WORSE)
+        assert math.isinf(found.estimate)
+        assert math.isnan(found.change), "and not 100 % less"
+
+
+@pytest.mark.parametrize("figures", [(7.5, 5.0), (0.1, 0.3)])
+def test_what_does_not_vary_has_no_noise(figures: tuple[float, float]):
+    baseline, other = ([figure] * 6 for figure in figures)
+    assert compare(baseline, other, higher_is_better=True, rule=RULE).sd == 0
+
+
 def test_one_wild_block_makes_a_verdict_fragile():
     calm = [0.1, 0.11, 0.09, 0.1, 0.12, 0.1, 0.08, 0.1, 0.11, 0.1] * 2
     comparison = of_ratios([-1.0, *calm])

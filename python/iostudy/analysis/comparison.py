@@ -22,6 +22,9 @@ from iostudy.analysis.slow_runs import SlowRuns, find_slow_runs
 from iostudy.analysis.spending import AnalysisMethod
 from iostudy.analysis.verdict import EstimatedDifference, Verdict, exceeds_margin
 
+_ROUNDING = 1e-13
+"""Rounding error of a difference of two logarithms."""
+
 
 @dataclass(frozen=True)
 class Comparison(EstimatedDifference):
@@ -134,7 +137,7 @@ def _describe(
         futile = bool(ended.futile[row])
         estimate, low, high = map(float, shown[:, row])
         interval = Interval(low, high)
-        sd = float(np.std(used, ddof=1)) if count > 1 and np.isfinite(used).all() else math.nan
+        sd = _standard_deviation(used)
         # A futile comparison needs more blocks than the study has.
         at_least = 1 + (rule.max_blocks if futile else count)
         is_known = verdict.is_final or math.isnan(sd)
@@ -151,6 +154,13 @@ def _describe(
             is_not_worse=bool(ended.not_worse[row]),
             higher_is_better=higher_is_better,
         )
+
+
+def _standard_deviation(ratios: Array) -> float:
+    """NaN with fewer than two, and after a failed run; 0 for what rounding alone makes differ."""
+    if len(ratios) < 2 or not np.isfinite(ratios).all():
+        return math.nan
+    return float(np.std(ratios, ddof=1)) if np.ptp(ratios) > _ROUNDING else 0.0
 
 
 def _is_fragile(ratios: Array, verdict: Verdict, rule: Rule) -> bool:

@@ -32,7 +32,9 @@ class Interval:
 
     def as_fractions(self) -> tuple[float, float]:
         """Return both ends as relative differences: 0.03 is 3 % more."""
-        return as_fraction(self.low), as_fraction(self.high)
+        with np.errstate(over="ignore"):
+            low, high = np.expm1([self.low, self.high])
+        return float(low), float(high)
 
     def mirrored(self) -> Interval:
         """Return the interval of the same data with the two configurations swapped."""
@@ -43,7 +45,12 @@ UNKNOWN = Interval(-math.inf, math.inf)
 
 
 def as_fraction(log_ratio: float) -> float:
-    """Return exp(x) - 1, a log-ratio as a relative difference; infinite on overflow."""
+    """Return exp(x) - 1, a log-ratio as a relative difference; infinite on overflow.
+
+    An infinite log-ratio, of failed runs, has no size: it is NaN, and not a loss of 100 %.
+    """
+    if not math.isfinite(log_ratio):
+        return math.nan
     with np.errstate(over="ignore"):
         return float(np.expm1(log_ratio))
 

@@ -106,9 +106,13 @@ class IntervalEstimates:
     high: Array
 
     def as_fractions(self) -> IntervalEstimates:
-        """Return exp(x) - 1 of each, relative differences; infinite on overflow."""
+        """Return exp(x) - 1 of each, relative differences; infinite on overflow.
+
+        An infinite value, of failed runs, becomes NaN.
+        """
+        value = np.where(np.isfinite(self.value), self.value, np.nan)
         with np.errstate(over="ignore"):
-            return IntervalEstimates(*map(np.expm1, (self.value, self.low, self.high)))
+            return IntervalEstimates(*map(np.expm1, (value, self.low, self.high)))
 
 
 @dataclass(frozen=True)

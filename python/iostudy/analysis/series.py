@@ -222,7 +222,10 @@ def _skewness_p_value(values: Array) -> float:
 def _unequal_variances_p_value(first: Array, second: Array) -> float:
     if len(first) < _MIN_FOR_T:
         return 1.0
-    total, difference = (column - column.mean() for column in (first + second, second - first))
+    total, difference = (
+        _clear_rounding(column - column.mean(), first)
+        for column in (first + second, second - first)
+    )
     spread = math.sqrt(float(total @ total) * float(difference @ difference))
     if spread == 0:
         return 1.0

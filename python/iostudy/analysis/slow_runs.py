@@ -38,6 +38,11 @@ class SlowRuns:
     at_most: float
     """Upper bound of the share of slow runs, at a confidence of 1 minus the study's risk."""
 
+    def add_failed(self, runs: int, level: float) -> SlowRuns:
+        """Return them with so many further runs, all of which failed."""
+        slow, total = self.slow + runs, self.runs + runs
+        return SlowRuns(slow, total, bound_share(slow, total, level))
+
 
 def find_slow_runs(figures: Array, margin: float, level: float) -> SlowRuns:
     """Return the slow runs among s ln y, with the bound at a one-sided level; -inf failed."""

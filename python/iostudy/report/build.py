@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from functools import reduce
 
+from iostudy.ledger.rows import TrialStatus
 from iostudy.report.base import State, Step
 from iostudy.report.formatting import (
     describe_given_up,
@@ -243,11 +244,11 @@ def _answer(
     yield from map(describe_given_up, recorded.given_up)
     if report.state is not State.COMPLETE:
         limit = recorded.time_limit_seconds
-        ended = (
-            "The study stopped"
-            if limit is None
-            else f"The time limit of {format_seconds(limit)} ended the study"
-        )
+        ended = "The study stopped"
+        if any(row.status is TrialStatus.STARTED for row in recorded.trials):
+            ended = "The study runs, or was killed,"
+        elif limit is not None:
+            ended = f"The time limit of {format_seconds(limit)} ended the study"
         yield f"{ended} before every comparison had a verdict; --resume continues it."
 
 

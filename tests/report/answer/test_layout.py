@@ -28,6 +28,11 @@ FRACTION = st.floats(-0.9, 30, allow_nan=False)
 COMMAND = "iostudy run results/x --resume"
 
 
+def test_nothing_is_said_about_runs_before_there_are_any() -> None:
+    texts = [line.plain for line in lay_out(build_answer(report(blocks=0), None))]
+    assert not any("slow or failed runs" in text for text in texts)
+
+
 def is_free(line: str) -> bool:
     """Whether a line is a command or a path, which is never folded."""
     return line.startswith(("  $ ", "report  "))

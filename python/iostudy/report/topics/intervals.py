@@ -153,7 +153,7 @@ def build_interval_chart(workload: WorkloadReport, report: Report) -> Chart | No
     return Chart(
         spec,
         describe_results(results),
-        "Point: mean change. Bar: its interval; arrow: the interval extends beyond the axis. "
+        "Point: change. Bar: its interval; arrow: the interval extends beyond the axis. "
         f"Shaded: within the margin of {format_percent(report.method.margin)} of {baseline}.",
     )
 

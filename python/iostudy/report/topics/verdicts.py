@@ -22,7 +22,7 @@ from iostudy.report.formatting import (
     format_figure,
 )
 from iostudy.report.section import TextTable, make_table
-from iostudy.results.comparisons import ComparisonResult, Run, select_figures
+from iostudy.results.comparisons import ComparisonResult, Run, decision_rule, select_figures
 from iostudy.results.recommendation import is_met_guard
 from iostudy.study.mode import find_mode
 from iostudy.study.model import Study
@@ -84,7 +84,9 @@ class Result(UnderConfiguration):
     blocks_needed: int | None = None
     """Estimated blocks in all for a final verdict of a comparison without one; null otherwise."""
     slow: SlowRuns | None = None
-    """Slow and failed runs over those blocks; null if unknown."""
+    """Slow and failed runs over those blocks, and over the lost ones; null if unknown."""
+    lost_blocks: int = 0
+    """Number of blocks that no comparison can use, because both failed."""
     not_worse: bool = False
     """Whether it is shown not to be worse by the margin, at the level of the study's goal."""
     guarded: bool = False
@@ -102,7 +104,8 @@ class Result(UnderConfiguration):
     def has_ended(self, max_blocks: int) -> bool:
         """Return whether no further block can change it."""
         decided = self.verdict is not None and self.verdict.is_final
-        return decided or self.futile or self.guarded or self.blocks >= max_blocks
+        used = self.blocks + self.lost_blocks
+        return decided or self.futile or self.guarded or used >= max_blocks
 
 
 @dataclass(frozen=True)
@@ -145,7 +148,7 @@ def build_results(
         baseline=True,
         blocks=longest.comparison.blocks,
         value=finite(longest.baseline_mean),
-        slow=longest.comparison.baseline_slow,
+        slow=_add_lost(study, longest, longest.comparison.baseline_slow),
     )
     if find_mode(study).compares_levels:
         results.sort(key=lambda result: -abs(finite(result.comparison.estimate) or 0.0))
@@ -156,6 +159,8 @@ def build_results(
             baseline=False,
             bound=result.bound,
             value=result.mean,
+            slow=_add_lost(study, result, result.comparison.slow),
+            lost_blocks=result.lost_blocks,
             interval=result.comparison.change_interval,
             not_worse=result.meets_guard,
             guarded=is_met_guard(study, result),
@@ -163,6 +168,12 @@ def build_results(
         for result in results
     )
     return (baseline, *others)
+
+
+def _add_lost(study: Study, result: ComparisonResult, slow: SlowRuns | None) -> SlowRuns | None:
+    """Add the runs of blocks in which both failed, of which a comparison knows nothing."""
+    lost = result.lost_blocks
+    return slow.add_failed(lost, decision_rule(study).risk) if slow and lost else slow
 
 
 def list_verdicts(workloads: Sequence[WorkloadReport]) -> tuple[FigureVerdicts, ...]:
