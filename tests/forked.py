@@ -18,7 +18,6 @@ from subprocess import Popen
 from typing import Any, NoReturn
 
 _IMPORTED = (
-    "altair",
     "iostudy.cli.main",
     "iostudy.cli.study_runner",
     "iostudy.cli.bench.command",

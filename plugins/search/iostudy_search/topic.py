@@ -9,7 +9,7 @@ from pydantic import FiniteFloat
 
 from iostudy.analysis.paired import as_fraction
 from iostudy.report.base import Span, Value, finite
-from iostudy.report.drawing import BLUE, RED, alt, make_chart, round_value
+from iostudy.report.drawing import BLUE, RED, Rows, Spec, field, layer, make_chart, round_value
 from iostudy.report.formatting import (
     UNKNOWN,
     format_change_interval,
@@ -257,30 +257,28 @@ def _known(search: SearchReport) -> Iterator[str]:
         )
 
 
-def _draw_response(curve: MainEffectReport) -> Iterator[alt.Chart]:
+def _draw_response(curve: MainEffectReport, points: Rows, candidates: Rows) -> Iterator[Spec]:
     """Yield a line with a band, or a mark and a bar for each name, and the candidates."""
-    x = alt.X("value:N", title=curve.parameter, axis=alt.Axis(labelAngle=0), sort=None)
+    x = field("value:N", title=curve.parameter, axis={"labelAngle": 0}, sort=None)
     if curve.is_range:
-        scale = alt.Scale(type="log" if curve.log else "linear", zero=False, nice=False)
-        x = alt.X("value:Q", title=curve.parameter, scale=scale)
-    axis = alt.Axis(labelExpr="format(datum.value * 100, ',')")
+        scale = {"type": "log" if curve.log else "linear", "zero": False, "nice": False}
+        x = field("value:Q", title=curve.parameter, scale=scale)
+    axis = {"labelExpr": "format(datum.value * 100, ',')"}
     low, change = (
-        alt.Y(f"{field}:Q", title="against default, %", axis=axis) for field in ("low", "change")
+        field(f"{name}:Q", title="against default, %", axis=axis) for name in ("low", "change")
     )
-    base = alt.Chart(alt.NamedData("curve")).encode(x=x)
+    band, middle = {"x": x, "y": low, "y2": "high"}, {"x": x, "y": change}
     if curve.is_range:
-        yield base.mark_area(color=BLUE, opacity=0.2).encode(y=low, y2=alt.Y2("high:Q"))
-        yield base.mark_line(color=BLUE).encode(y=change)
+        yield layer(points, "area", band, color=BLUE, opacity=0.2)
+        yield layer(points, "line", middle, color=BLUE)
     else:
-        yield base.mark_rule(color=BLUE, strokeWidth=2).encode(y=low, y2=alt.Y2("high:Q"))
-        yield base.mark_tick(color=BLUE, thickness=3, size=40).encode(y=change)
-    tooltip = [
-        *(alt.Tooltip(f"{name}:N") for name in ("candidate", "value", "blocks")),
-        alt.Tooltip("change_text:N", title="change"),
-    ]
-    size = alt.Size("blocks:Q", legend=None).scale(range=[20, 120])
-    points = alt.Chart(alt.NamedData("candidates")).mark_point(filled=True, color=RED, opacity=0.7)
-    yield points.encode(x=x, y=change, size=size, tooltip=tooltip)
+        yield layer(points, "rule", band, color=BLUE, strokeWidth=2)
+        yield layer(points, "tick", middle, color=BLUE, thickness=3, size=40)
+    tooltip = [field(f"{name}:N") for name in ("candidate", "value", "blocks")]
+    tooltip.append(field("change_text:N", title="change"))
+    size = field("blocks:Q", legend=None, scale={"range": [20, 120]})
+    point = middle | {"size": size, "tooltip": tooltip}
+    yield layer(candidates, "point", point, filled=True, color=RED, opacity=0.7)
 
 
 def describe_outcome(candidate: CandidateReport) -> str:
@@ -303,30 +301,28 @@ def build_response_chart(curve: MainEffectReport, search: SearchReport) -> Chart
     """The curve with its interval; each candidate a point, the larger the more blocks it ran."""
     parse: Callable[[str], object] = float if curve.is_range else str
     best = max(curve.points, key=lambda point: point.change)
-    rows = {
-        "curve": [
-            {
-                "value": parse(point.value),
-                "change": round_value(point.change),
-                "low": round_value(point.interval.low),
-                "high": round_value(point.interval.high),
-            }
-            for point in curve.points
-        ],
-        "candidates": [
-            {
-                "candidate": candidate.label,
-                "value": parse(candidate.point[curve.parameter]),
-                "change": round_value(candidate.change),
-                "blocks": candidate.blocks,
-                "change_text": format_signed_change(candidate.change),
-            }
-            for candidate in search.candidates
-            if candidate.change is not None and curve.parameter in candidate.point
-        ],
-    }
+    points = [
+        {
+            "value": parse(point.value),
+            "change": round_value(point.change),
+            "low": round_value(point.interval.low),
+            "high": round_value(point.interval.high),
+        }
+        for point in curve.points
+    ]
+    candidates = [
+        {
+            "candidate": candidate.label,
+            "value": parse(candidate.point[curve.parameter]),
+            "change": round_value(candidate.change),
+            "blocks": candidate.blocks,
+            "change_text": format_signed_change(candidate.change),
+        }
+        for candidate in search.candidates
+        if candidate.change is not None and curve.parameter in candidate.point
+    ]
     return Chart(
-        spec=make_chart(_draw_response(curve), height=220, rows=rows),
+        spec=make_chart(_draw_response(curve, points, candidates), height=220),
         alternative=(
             f"Performance against the default by {curve.parameter}, averaged over all other "
             f"parameters. It is highest at {best.value}, with "

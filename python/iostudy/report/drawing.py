@@ -8,7 +8,6 @@ Ito); a shape says the same again.
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -58,28 +57,10 @@ T = TypeVar("T")
 Spec = dict[str, Any]
 Rows = Sequence[Mapping[str, Any]]
 
-if TYPE_CHECKING:
-    import altair as alt
-else:
-
-    class _Altair:
-        """Altair, which takes long to load, and which a terminal never needs.
-
-        It would check each part of a chart against Vega-Lite's schema; tests check whole charts.
-        """
-
-        def __getattr__(self, name: str) -> Any:
-            loaded = importlib.import_module("altair")
-            importlib.import_module("altair.utils.schemapi").disable_debug_mode()
-            return getattr(loaded, name)
-
-    alt = _Altair()
-
-
-def schema_version() -> str:
-    """Return the Vega-Lite version that the specifications are written for: ``v6.4``."""
-    return alt.SCHEMA_VERSION.rpartition(".")[0]
-
+VEGA_LITE = "v6.4"
+"""Version of Vega-Lite that the specifications are written for."""
+_SCHEMA = f"https://vega.github.io/schema/vega-lite/{VEGA_LITE}.json"
+_TYPES = {"Q": "quantitative", "N": "nominal"}
 
 INK = "currentColor"
 CONTAINER_WIDTH = "containerSize()[0]"
@@ -93,27 +74,43 @@ _SYMBOL_PIXELS = 30
 _APART_PIXELS = 6
 
 
-def make_chart(
-    layers: Iterable[alt.Chart],
-    *,
-    height: int,
-    title: str = "",
-    rows: Mapping[str, Rows] | None = None,
-) -> Spec:
-    """The layers as one chart, as wide as its place and ``height`` pixels high.
+def field(shorthand: str, **options: Any) -> Spec:
+    """Return a channel by the name of a field: ``value:Q``, ``name:N``, or ``high`` of ``x2``."""
+    name, _, letter = shorthand.partition(":")
+    return {"field": name, **({"type": _TYPES[letter]} if letter else {}), **options}
 
-    ``rows`` are the data of the layers that have `alt.NamedData`, by that name. Altair never sees
-    them: it would check each row against Vega-Lite's schema, which takes minutes for thousands.
-    Charts are checked against it by tests, and not whenever one is made.
+
+def layer(rows: Rows, mark: str, encoding: Mapping[str, Any], **look: Any) -> Spec:
+    """Return a mark for each row; the channels of ``encoding`` may be shorthands of fields."""
+    channels = {
+        name: field(channel) if isinstance(channel, str) else channel
+        for name, channel in encoding.items()
+    }
+    return {"data": {"values": rows}, "mark": {"type": mark, **look}, "encoding": channels}
+
+
+def make_chart(layers: Iterable[Spec], *, height: int, title: str | list[str] = "") -> Spec:
+    """The layers with rows as one chart, as wide as its place and ``height`` pixels high.
+
+    Layers share rows that are the same. Tests check charts against Vega-Lite's schema.
     """
-    sized = alt.LayerChart(layer=list(layers), width="container", height=height)
-    if title:
-        sized = sized.properties(title=title)
-    whole = sized.properties(background="transparent").configure(**_CONFIG)
-    spec: Spec = whole.to_dict(validate=False)
-    if rows:
-        spec.setdefault("datasets", {}).update({name: list(data) for name, data in rows.items()})
-    return spec
+    tables: list[Rows] = []
+    drawn = []
+    for part in layers:
+        if rows := part["data"]["values"]:
+            if rows not in tables:
+                tables.append(rows)
+            drawn.append({**part, "data": {"name": f"rows-{tables.index(rows)}"}})
+    return {
+        "$schema": _SCHEMA,
+        **({"title": title} if title else {}),
+        "width": "container",
+        "height": height,
+        "background": "transparent",
+        "config": _CONFIG,
+        "layer": drawn,
+        "datasets": {f"rows-{number}": rows for number, rows in enumerate(tables)},
+    }
 
 
 def round_value(value: float | None) -> float | None:
@@ -126,7 +123,7 @@ def has_many_configurations(report: Report) -> bool:
     return len(report.configurations) > len(COLOURS)
 
 
-def encode_configuration(report: Report, *, legend: bool = True) -> tuple[alt.Color, alt.Shape]:
+def encode_configuration(report: Report, *, legend: bool = True) -> tuple[Spec, Spec]:
     """A colour and a shape for each configuration, the same in all charts of a report.
 
     More configurations than colours share one colour, without a legend.
@@ -140,40 +137,44 @@ def encode_configuration(report: Report, *, legend: bool = True) -> tuple[alt.Co
 def encode_labels(
     labels: Sequence[str],
     colours: Sequence[str] = COLOURS,
-    shapes: Sequence[str] = SHAPES,
+    shapes: Sequence[object] = SHAPES,
     *,
     legend: bool = True,
-    field: str = "configuration",
-) -> tuple[alt.Color, alt.Shape]:
-    """A colour and a shape for each of the labels, which rows have in a field."""
+    name: str = "configuration",
+) -> tuple[Spec, Spec]:
+    """A colour and a shape, or dashes, for each of the labels, which rows have by that name."""
     shown = make_legend(labels) if legend else None
-    colours, shapes = (cycle_items(items, len(labels)) for items in (colours, shapes))
-    return (
-        alt.Color(f"{field}:N", legend=shown).scale(domain=labels, range=colours),
-        alt.Shape(f"{field}:N", legend=shown).scale(domain=labels, range=shapes),
+    colour, shape = (
+        {"domain": labels, "range": cycle_items(items, len(labels))} for items in (colours, shapes)
     )
+    name = f"{name}:N"
+    return field(name, legend=shown, scale=colour), field(name, legend=shown, scale=shape)
 
 
-def make_legend(labels: Sequence[str]) -> alt.Legend:
+def make_legend(labels: Sequence[str]) -> Spec:
     """Above the chart, in as many columns as leave room for the longest of the labels.
 
     They follow the container and not ``width``, which changes while room is made for the legend.
     """
     wide = _SYMBOL_PIXELS + _LETTER_PIXELS * max(map(len, labels))
-    columns: Any = alt.ExprRef(
-        f"{CONTAINER_WIDTH} < {2.5 * wide} ? 1 : {CONTAINER_WIDTH} < {4.5 * wide} ? 2 : 4"
-    )
-    return alt.Legend(orient="top", title=None, columns=columns, labelLimit=_LEGEND_PIXELS)
+    columns = f"{CONTAINER_WIDTH} < {2.5 * wide} ? 1 : {CONTAINER_WIDTH} < {4.5 * wide} ? 2 : 4"
+    place = {"orient": "top", "title": None, "columns": {"expr": columns}}
+    return {**place, "labelLimit": _LEGEND_PIXELS}
 
 
-def make_label_axis(labels: Sequence[str]) -> alt.Axis:
+LOGARITHMIC = {"type": "log", "nice": False}
+READABLE = {"format": ",.3~r", "tickCount": 6}
+"""An axis of a value with three digits."""
+
+
+def make_label_axis(labels: Sequence[str]) -> Spec:
     """Configurations on the axis, a level a line; Vega hangs the lines below the middle."""
-    return alt.Axis(
-        labelExpr="split(datum.label, ', ')",
-        labelLimit=_LABEL_PIXELS,
-        labelLineHeight=_LINE_PIXELS,
-        labelOffset=-(_lines(labels) - 1) * _LINE_PIXELS / 2,
-    )
+    return {
+        "labelExpr": "split(datum.label, ', ')",
+        "labelLimit": _LABEL_PIXELS,
+        "labelLineHeight": _LINE_PIXELS,
+        "labelOffset": -(_lines(labels) - 1) * _LINE_PIXELS / 2,
+    }
 
 
 def compute_row_pixels(labels: Sequence[str], least: int) -> int:

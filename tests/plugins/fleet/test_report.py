@@ -83,8 +83,8 @@ def texts(report: FleetReport) -> dict[str, str]:
 
 def layer_rows(chart: Chart, layer: int) -> list[dict[str, Any]]:
     """The data of a layer."""
-    data = chart.spec["layer"][layer].get("data", chart.spec.get("data"))
-    found: list[dict[str, Any]] = data.get("values") or chart.spec["datasets"][data["name"]]
+    name = chart.spec["layer"][layer]["data"]["name"]
+    found: list[dict[str, Any]] = chart.spec["datasets"][name]
     return found
 
 

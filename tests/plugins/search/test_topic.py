@@ -159,8 +159,8 @@ def test_a_range_is_a_line_and_names_are_bars_both_with_the_candidates() -> None
     across = [own.spec["layer"][0]["encoding"]["x"] for own in (ranged, named)]
     assert across[0]["scale"]["type"] == "log"
     assert across[1]["type"] == "nominal"
-    assert [row["value"] for row in ranged.spec["datasets"]["curve"]] == [1024, 8192, 32768]
-    points = ranged.spec["datasets"]["candidates"]
+    line, points = ranged.spec["datasets"].values()
+    assert [row["value"] for row in line] == [1024, 8192, 32768]
     assert {row["candidate"] for row in points} == {FIFTH, AHEAD, "harmful", "unfit", "still"}
     assert "highest at 32768" in ranged.alternative
 
@@ -168,8 +168,9 @@ def test_a_range_is_a_line_and_names_are_bars_both_with_the_candidates() -> None
 def test_a_candidate_without_the_parameter_is_not_in_its_chart() -> None:
     alone = candidate("other", RaceStatus.FINISHED, 0.1, point={"scheduler": "none"})
     ranged, named = section(search(candidates=(alone,))).charts
-    assert ranged.spec["datasets"]["candidates"] == []
-    assert len(named.spec["datasets"]["candidates"]) == 1
+    assert [layer["mark"]["type"] for layer in ranged.spec["layer"]] == ["area", "line"]
+    _, points = named.spec["datasets"].values()
+    assert len(points) == 1
 
 
 def test_a_report_has_the_section() -> None:

@@ -2,6 +2,10 @@
 
 import sys
 
+import altair
+import vl_convert
+
+from iostudy.report.drawing import VEGA_LITE
 from iostudy.report.render import html
 from iostudy.report.render.html import library_path, read_library
 from tools import bundle
@@ -27,8 +31,13 @@ def test_other_sources_or_another_vega_lite_have_another_library(tmp_path, monke
     before = library_path()
     monkeypatch.setattr(html, "_SOURCE", source)
     changed = library_path()
-    monkeypatch.setattr(html, "schema_version", lambda: "v0.1")
+    monkeypatch.setattr(html, "VEGA_LITE", "v0.1")
     assert len({before, changed, library_path()}) == 3
+
+
+def test_the_version_of_vega_lite_is_that_of_its_schema_and_of_the_bundle():
+    assert altair.SCHEMA_VERSION.rpartition(".")[0] == VEGA_LITE
+    assert VEGA_LITE.removeprefix("v") in vl_convert.get_vegalite_versions()
 
 
 def test_the_build_writes_one_library(tmp_path, monkeypatch):

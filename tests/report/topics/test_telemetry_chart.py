@@ -19,6 +19,5 @@ def test_telemetry_charts_follow_a_disk_that_was_renamed() -> None:
     made = build_report(experiment, study_row(experiment), renamed(rows(experiment)))
     counted = [t for t in made.trials if t.workload == "file-writes"]
     chart, *_ = build_telemetry_charts(made.workloads[0], made)
-    spec = chart.spec
-    (shown,) = spec["datasets"].values() if "datasets" in spec else [spec["data"]["values"]]
+    (shown,) = chart.spec["datasets"].values()
     assert len(shown) == len(counted)

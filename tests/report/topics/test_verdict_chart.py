@@ -30,10 +30,7 @@ PAGES = ("#ffffff", "#14171c")
 
 def points(drawn: Chart) -> list[list[dict[str, Any]]]:
     """The rows of every layer's data."""
-    spec = drawn.spec
-    data = spec.get("datasets", {})
-    layers = (layer.get("data") or spec["data"] for layer in spec["layer"])
-    return [layer["values"] if "values" in layer else data[layer["name"]] for layer in layers]
+    return [drawn.spec["datasets"][layer["data"]["name"]] for layer in drawn.spec["layer"]]
 
 
 def example_report() -> Report:

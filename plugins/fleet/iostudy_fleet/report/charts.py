@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from iostudy.report.drawing import GREEN, INK, RED, alt, make_chart
+from iostudy.report.drawing import GREEN, INK, RED, Spec, field, layer, make_chart
 from iostudy.report.formatting import format_figure, format_signed_change
 from iostudy.report.section import Chart
 from iostudy.report.topics.intervals import describe_results, draw_intervals
@@ -77,17 +77,20 @@ def build_heat_map(baseline: BaselineSpread, report: FleetReport) -> Chart | Non
         return None
     strongest = max(math.log1p(_LEAST_CHANGE), *(abs(cell["log"]) for cell in cells))
     rows = [{**cell, "strength": _STRONGEST * abs(cell["log"]) / strongest} for cell in cells]
-    base = alt.Chart(alt.InlineData(values=rows))
-    x = alt.X("configuration:N", sort=None, title=None).axis(
-        orient="top", labelAngle=0, labelExpr="split(datum.label, ', ')"
-    )
-    y = alt.Y("node:N", sort=None, title=None)
-    colours = alt.Color("side:N", legend=None).scale(domain=["better", "worse"], range=[GREEN, RED])
-    opacity = alt.Opacity("strength:Q", legend=None).scale(None)
-    tooltip = [alt.Tooltip(f"{name}:N") for name in ("node", "configuration", "figure", "change")]
+    axis = {"orient": "top", "labelAngle": 0, "labelExpr": "split(datum.label, ', ')"}
+    cell: Spec = {
+        "x": field("configuration:N", sort=None, title=None, axis=axis),
+        "y": field("node:N", sort=None, title=None),
+        "tooltip": [field(f"{name}:N") for name in ("node", "configuration", "figure", "change")],
+    }
+    scale = {"domain": ["better", "worse"], "range": [GREEN, RED]}
+    shade = {
+        "color": field("side:N", legend=None, scale=scale),
+        "opacity": field("strength:Q", legend=None, scale=None),
+    }
     layers = (
-        base.mark_rect().encode(x=x, y=y, color=colours, opacity=opacity, tooltip=tooltip),
-        base.mark_text(color=INK).encode(x=x, y=y, text="change:N", tooltip=tooltip),
+        layer(rows, "rect", cell | shade),
+        layer(rows, "text", cell | {"text": "change:N"}, color=INK),
     )
     return Chart(
         make_chart(layers, height=_CELL_PIXELS * (1 + len({row["node"] for row in rows}))),

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from iostudy.prober import BLOCK_BYTES
-from iostudy.report.drawing import BLUE, alt, make_chart
+from iostudy.report.drawing import BLUE, field, layer, make_chart
 from iostudy.report.section import Chart, Document, Section, TextTable, make_table
 from iostudy.units import format_rounded_size, format_significant
 from iostudy_lab.drives.measure.result import DriveMeasurement
@@ -97,10 +97,7 @@ def _layout_facts(measured: DriveMeasurement) -> Iterator[tuple[str, str]]:
         yield "processing", f"{_ms(seeks.overhead_ns)}, a small read without seek and rotation"
     if measured.rates:
         outer, inner = (_rate(measured.rates[at].bytes_per_second) for at in (0, -1))
-        yield (
-            "sequential rate",
-            f"{outer} at the start, {inner} at the end",
-        )
+        yield ("sequential rate", f"{outer} at the start, {inner} at the end")
 
 
 def _cache_facts(measured: DriveMeasurement) -> Iterator[tuple[str, str]]:
@@ -145,11 +142,10 @@ def _responses(measured: DriveMeasurement) -> Section:
         {"low": float(low), "high": float(high), "count": int(count)}
         for low, high, count in zip(edges, edges[1:], counts, strict=False)
     ]
-    bars = alt.Chart(alt.InlineData(values=rows)).mark_bar(color=BLUE)
-    x = alt.X("low:Q", title="response time, ms").bin("binned")
-    drawn = bars.encode(x=x, x2="high:Q", y=alt.Y("count:Q", title="reads"))
+    x = field("low:Q", title="response time, ms", bin="binned")
+    bars = {"x": x, "x2": "high", "y": field("count:Q", title="reads")}
     chart = Chart(
-        make_chart([drawn], height=_HEIGHT),
+        make_chart([layer(rows, "bar", bars, color=BLUE)], height=_HEIGHT),
         "Histogram of response times of random reads.",
         f"{len(milliseconds)} random reads of {measured.unit * BLOCK_BYTES} bytes, one in flight; "
         "the slowest 0.1 % are beyond the chart.",
@@ -172,14 +168,13 @@ def _curve(
 
     def draw() -> Iterator[Chart]:
         rows = [dict(zip(("x", "y", "low", "high"), point, strict=True)) for point in points]
-        base = alt.Chart(alt.InlineData(values=rows))
-        x = alt.X("x:Q", title=heads[0])
-        x = x.scale(**scale) if scale else x
-        y = alt.Y("y:Q", title=heads[1]).scale(zero=True)
+        x = field("x:Q", title=heads[0], **({"scale": scale} if scale else {}))
+        middle = {"x": x, "y": field("y:Q", title=heads[1], scale={"zero": True})}
+        bar = {"x": x, "y": "low:Q", "y2": "high"}
         layers = [
-            base.mark_line(color=BLUE, strokeWidth=1.8).encode(x=x, y=y),
-            base.mark_rule(color=BLUE, strokeWidth=2).encode(x=x, y="low:Q", y2="high:Q"),
-            base.mark_point(color=BLUE, filled=True, size=50, opacity=1).encode(x=x, y=y),
+            layer(rows, "line", middle, color=BLUE, strokeWidth=1.8),
+            layer(rows, "rule", bar, color=BLUE, strokeWidth=2),
+            layer(rows, "point", middle, color=BLUE, filled=True, size=50, opacity=1),
         ]
         yield Chart(
             make_chart(layers, height=_HEIGHT),

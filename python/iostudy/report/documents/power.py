@@ -11,14 +11,7 @@ from pydantic import Field, FiniteFloat
 
 from iostudy.analysis.noise import estimate_power, minimum_detectable_effect, pool_noise
 from iostudy.analysis.verdict import Verdict
-from iostudy.report.base import (
-    JudgedChange,
-    Span,
-    Value,
-    build_span,
-    declare_schema,
-    finite,
-)
+from iostudy.report.base import JudgedChange, Span, Value, build_span, declare_schema, finite
 from iostudy.report.formatting import UNKNOWN, format_change_interval, format_count, join_words
 from iostudy.report.section import TextTable, make_table
 from iostudy.report.topics.noise import (

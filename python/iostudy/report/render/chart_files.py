@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from iostudy.durable import write_whole
-from iostudy.report.drawing import CONTAINER_WIDTH, INK, Spec, schema_version
+from iostudy.report.drawing import CONTAINER_WIDTH, INK, VEGA_LITE, Spec
 from iostudy.report.render import html, json_, markdown
 from iostudy.report.section import Chart
 from iostudy.report.topics import registry
@@ -58,7 +58,7 @@ def name_charts(report: Report) -> Iterator[tuple[str, Chart]]:
 def _write(path: Path, drawn: Chart) -> Iterator[Path]:
     import vl_convert  # not at the top: reports need no extra
 
-    spec, version = make_print_spec(drawn.spec), schema_version()
+    spec, version = make_print_spec(drawn.spec), VEGA_LITE
     # A chart has all its data in it: no address is allowed, and none is needed.
     svg = vl_convert.vegalite_to_svg(spec, version, allowed_base_urls=[])
     png = vl_convert.vegalite_to_png(spec, version, scale=_PNG_SCALE, allowed_base_urls=[])

@@ -19,7 +19,7 @@ from pydantic import JsonValue
 
 from iostudy import units
 from iostudy.extras import require_extra
-from iostudy.report.drawing import GLYPHS, VERDICT_MARKS, Rows, Spec, schema_version
+from iostudy.report.drawing import GLYPHS, VEGA_LITE, VERDICT_MARKS, Rows, Spec
 from iostudy.report.formatting import (
     format_fact,
     format_fact_name,
@@ -339,7 +339,7 @@ def read_library() -> str:
 
 def library_path() -> Path:
     """Return the path of the built library: its name changes with its sources and Vega-Lite."""
-    sources = f"{schema_version()}\n{_SOURCE.read_text('utf-8')}"
+    sources = f"{VEGA_LITE}\n{_SOURCE.read_text('utf-8')}"
     return _FOLDER / f"charts-{hashlib.sha256(sources.encode()).hexdigest()[:16]}.bundle.js"
 
 
@@ -348,7 +348,5 @@ def bundle_library() -> str:
     require_extra("figures", "bundle the charts of HTML reports", "a built wheel contains them")
     import vl_convert  # not at the top: a built library needs no bundler
 
-    bundled: str = vl_convert.javascript_bundle(
-        _SOURCE.read_text("utf-8"), vl_version=schema_version()
-    )
+    bundled: str = vl_convert.javascript_bundle(_SOURCE.read_text("utf-8"), vl_version=VEGA_LITE)
     return bundled

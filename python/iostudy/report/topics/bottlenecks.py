@@ -17,7 +17,7 @@ from iostudy.ledger.rows import TrialRow
 from iostudy.ledger.samples import ReadSamples
 from iostudy.ledger.studies import NODES
 from iostudy.report.base import OfConfiguration
-from iostudy.report.drawing import COLOURS, Spec, alt, cycle_items, make_chart, make_legend
+from iostudy.report.drawing import COLOURS, encode_labels, field, layer, make_chart
 from iostudy.report.formatting import format_count, name_configuration
 from iostudy.report.section import Chart, Section, make_table
 from iostudy.report.topics.telemetry import group_counted_trials
@@ -121,10 +121,7 @@ def diagnose_trials(
 
 
 def build_bottlenecks(
-    study: Study,
-    rows: Sequence[TrialRow],
-    diagnoses: Diagnoses,
-    samples: ReadSamples | None,
+    study: Study, rows: Sequence[TrialRow], diagnoses: Diagnoses, samples: ReadSamples | None
 ) -> tuple[BottleneckReport, ...]:
     """One for each workload and configuration with a diagnosed trial, in the study's order.
 
@@ -298,8 +295,15 @@ def build_timeline_charts(workload: WorkloadReport, report: Report) -> Iterator[
         return
     lines = list(dict.fromkeys(map(_name, every)))
     highest = max(value for series in every for value in series.values if value is not None)
-    # They differ in title and data alone, and Altair takes long to make one.
-    common = _draw_timeline(lines, max(line.seconds[-1] for _, line in timelines), highest)
+    longest = max(line.seconds[-1] for _, line in timelines)
+    scale, axis = {"domain": [0, longest], "nice": False}, {"tickCount": 5, "grid": False}
+    x = field("seconds:Q", title="seconds", scale=scale, axis=axis)
+    scale = {"domain": [0, max(100.0, highest)]}
+    y = field("percent:Q", title="%", scale=scale, axis={"tickCount": 3})
+    dashes = ([1, 0], [6, 3], [2, 2], [8, 3, 2, 3])
+    colour, dash = encode_labels(lines, COLOURS, dashes, name="part")
+    encoding = {"x": x, "y": y, "color": colour, "strokeDash": dash}
+    look = {"interpolate": "step-before", "strokeWidth": 1.6, "opacity": 0.9}
     for limit, line in timelines:
         # A step from the end of each stretch to the one before, the first of them to the start.
         rows = [
@@ -317,31 +321,10 @@ def build_timeline_charts(workload: WorkloadReport, report: Report) -> Iterator[
             f"{part} {min(values):.0f} to {max(values):.0f} %" for part, values in known.items()
         )
         if rows:
-            data = {"title": limit.configuration.split(", "), "datasets": {"course": rows}}
+            drawn = [layer(rows, "line", encoding, **look)]
+            spec = make_chart(drawn, height=130, title=limit.configuration.split(", "))
             text = f"{limit.configuration}, trial {limit.typical}: {'; '.join(said)}"
-            yield Chart({**common, **data}, text, "", name="timeline")
-
-
-def _draw_timeline(lines: list[str], seconds: float, percent: float) -> Spec:
-    x = alt.X("seconds:Q", title="seconds").scale(domain=[0, seconds], nice=False)
-    y = alt.Y("percent:Q", title="%", axis=alt.Axis(tickCount=3)).scale(
-        domain=[0, max(100.0, percent)]
-    )
-    colours = cycle_items(COLOURS, len(lines))
-    dashes = cycle_items(([1, 0], [6, 3], [2, 2], [8, 3, 2, 3]), len(lines))
-    layer = (
-        alt.Chart(alt.NamedData("course"))
-        .mark_line(interpolate="step-before", strokeWidth=1.6, opacity=0.9)
-        .encode(
-            x=x.axis(alt.Axis(tickCount=5, grid=False)),
-            y=y,
-            color=alt.Color("part:N", legend=make_legend(lines)).scale(domain=lines, range=colours),
-            strokeDash=alt.StrokeDash("part:N", legend=make_legend(lines)).scale(
-                domain=lines, range=dashes
-            ),
-        )
-    )
-    return make_chart((layer,), height=130)
+            yield Chart(spec, text, "", name="timeline")
 
 
 def _name(series: TimelineSeries) -> str:

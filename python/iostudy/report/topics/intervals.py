@@ -13,20 +13,16 @@ from iostudy.report.drawing import (
     INK,
     VERDICT_MARKS,
     Spec,
-    alt,
     compute_row_pixels,
     encode_labels,
+    field,
+    layer,
     make_chart,
     make_label_axis,
 )
 from iostudy.report.formatting import format_against, name_configuration
 from iostudy.report.section import Chart
-from iostudy.report.topics.verdicts import (
-    Result,
-    format_blocks,
-    format_change,
-    format_verdict,
-)
+from iostudy.report.topics.verdicts import Result, format_blocks, format_change, format_verdict
 from iostudy.units import LARGEST_RATIO, format_percent
 
 if TYPE_CHECKING:
@@ -184,40 +180,41 @@ def draw_intervals(
         for row in map(axis.build_row, results)
     ]
     ticks = {f"{position:g}": label for position, label in axis.list_ticks()}
-    low, high = axis.zone
-    zone = alt.InlineData(values=[{"low": low, "high": high}])
+    zone = [dict(zip(("low", "high"), axis.zone, strict=True))]
     labels = [result.configuration for result in results]
-    y = alt.Y("configuration:N", sort=None, title=None, axis=make_label_axis(labels))
-    y = y.scale(domain=labels)
-    x = alt.X("low:Q", title=list(title)).scale(domain=[0, 100], nice=False)
-    x = x.axis(values=list(map(float, ticks)), labelExpr=f"{json.dumps(ticks)}[datum.value]")
+    at, scale = make_label_axis(labels), {"domain": labels}
+    y = field("configuration:N", sort=None, title=None, axis=at, scale=scale)
+    at = {"values": list(map(float, ticks)), "labelExpr": f"{json.dumps(ticks)}[datum.value]"}
+    x = field("low:Q", title=title, axis=at, scale={"domain": [0, 100], "nice": False})
     verdicts = [verdict.value for verdict in VERDICT_MARKS]
     colours, shapes = zip(*VERDICT_MARKS.values(), strict=True)
-    colour, shape = encode_labels(verdicts, colours, shapes, field="verdict")
+    colour, shape = encode_labels(verdicts, colours, shapes, name="verdict")
     tooltip = [
-        alt.Tooltip("configuration:N", title=noun),
-        alt.Tooltip("change_text:N", title="change"),
-        alt.Tooltip("verdict:N"),
-        alt.Tooltip("blocks:N"),
+        field("configuration:N", title=noun),
+        field("change_text:N", title="change"),
+        field("verdict:N"),
+        field("blocks:N"),
     ]
-    base = alt.Chart(alt.InlineData(values=rows)).encode(y=y, color=colour, tooltip=tooltip)
+    base: Spec = {"y": y, "color": colour, "tooltip": tooltip}
+    zero = {"x": {"datum": axis.place(0.0)}}
     layers = [
-        alt.Chart(zone).mark_rect(fill=INK, opacity=0.1).encode(x="low:Q", x2="high:Q"),
-        alt.Chart(zone).mark_rule(color=INK, strokeWidth=1).encode(x=alt.datum(axis.place(0.0))),
-        base.mark_rule(strokeWidth=2.5).encode(x=x, x2="high:Q"),
+        layer(zone, "rect", {"x": "low:Q", "x2": "high"}, fill=INK, opacity=0.1),
+        layer(zone, "rule", zero, color=INK, strokeWidth=1),
+        layer(rows, "rule", base | {"x": x, "x2": "high"}, strokeWidth=2.5),
     ]
     # A bar is at each end of an interval, or an arrow beyond the axis.
     for end, arrow in (("low", "triangle-left"), ("high", "triangle-right")):
-        for cut in (False, True):
-            ends = [row for row in rows if row[end] is not None and row[f"{end}_cut"] is cut]
-            chart = alt.Chart(alt.InlineData(values=ends))
-            mark = chart.mark_tick(thickness=2.5, size=11)
-            if cut:
-                mark = chart.mark_point(shape=arrow, filled=True, size=110, opacity=1)
-            if ends:
-                layers.append(mark.encode(y=y, color=colour, tooltip=tooltip, x=f"{end}:Q"))
-    points = base.mark_point(filled=True, size=130, opacity=1)
-    layers.append(points.encode(x="change:Q", shape=shape))
+        whole, cut = (
+            [row for row in rows if row[end] is not None and row[f"{end}_cut"] is is_cut]
+            for is_cut in (False, True)
+        )
+        ending = base | {"x": f"{end}:Q"}
+        layers += [
+            layer(whole, "tick", ending, thickness=2.5, size=11),
+            layer(cut, "point", ending, shape=arrow, filled=True, size=110, opacity=1),
+        ]
+    change = base | {"x": "change:Q", "shape": shape}
+    layers.append(layer(rows, "point", change, filled=True, size=130, opacity=1))
     return make_chart(layers, height=compute_row_pixels(labels, _ROW_PIXELS) * len(rows))
 
 

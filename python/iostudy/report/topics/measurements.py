@@ -17,7 +17,18 @@ from pydantic import FiniteFloat
 from iostudy.analysis.rule import Rule
 from iostudy.ledger.rows import MeasuredRow
 from iostudy.report.base import PooledLatencies, Span, UnderConfiguration, Value, build_span, finite
-from iostudy.report.drawing import BLUE, GREEN, RED, Spec, alt, encode_configuration, make_chart
+from iostudy.report.drawing import (
+    BLUE,
+    GREEN,
+    LOGARITHMIC,
+    READABLE,
+    RED,
+    Spec,
+    encode_configuration,
+    field,
+    layer,
+    make_chart,
+)
 from iostudy.report.formatting import (
     format_against,
     format_change_interval,
@@ -324,22 +335,19 @@ def _draw_latencies(operation: str, latencies: Sequence[LatencyReport], report: 
     # The marks of the axis are at 50 %, 90 %, 99 % and so on.
     shares = (2, *(10**power for power in range(1, 7)))
     marks = list(shares[: 1 + sum(share < max(t.count for t in latencies) for share in shares)])
-    axis = alt.Axis(values=marks, labelExpr="format(100 - 100 / datum.value, '.6~g')", grid=True)
-    x = alt.X("slower:Q", title="percentile", axis=axis)
-    x = x.scale(type="log", nice=False)
-    y = alt.Y("us:Q", title="latency, us", axis=alt.Axis(format=",.3~r", tickCount=6))
-    y = y.scale(type="log", nice=False)
-    tooltip = [alt.Tooltip(name) for name in ("configuration:N", "percentile:N", "latency:N")]
+    label = "format(100 - 100 / datum.value, '.6~g')"
+    axis = {"values": marks, "labelExpr": label, "grid": True}
+    x = field("slower:Q", title="percentile", axis=axis, scale=LOGARITHMIC)
+    y = field("us:Q", title="latency, us", axis=READABLE, scale=LOGARITHMIC)
+    tooltip = [field(name) for name in ("configuration:N", "percentile:N", "latency:N")]
+    line: Spec = {"x": x, "y": y, "color": colour}
+    point = line | {"shape": shape, "tooltip": tooltip}
+    look = {"strokeWidth": 1.8, "interpolate": "step-before", "opacity": 0.9}
     layers = (
-        alt.Chart(alt.NamedData("curve"))
-        .mark_line(strokeWidth=1.8, interpolate="step-before", opacity=0.9)
-        .encode(x=x, y=y, color=colour),
-        alt.Chart(alt.NamedData("percentiles"))
-        .mark_point(filled=True, size=60, opacity=1)
-        .encode(x=x, y=y, color=colour, shape=shape, tooltip=tooltip),
+        layer(curve, "line", line, **look),
+        layer(points, "point", point, filled=True, size=60, opacity=1),
     )
-    rows = {"curve": curve, "percentiles": points}
-    return make_chart(layers, height=240, title=operation, rows=rows)
+    return make_chart(layers, height=240, title=operation)
 
 
 _STRONGEST = 0.62

@@ -15,7 +15,17 @@ from iostudy.analysis.ranking import IntervalEstimates, Ranking
 from iostudy.analysis.scaling import CrossingEstimate, CurveEstimate, find_estimated_crossings
 from iostudy.ledger.rows import MeasuredRow
 from iostudy.report.base import Span, UnderConfiguration, Value, build_span, finite
-from iostudy.report.drawing import INK, Spec, alt, encode_configuration, encode_labels, make_chart
+from iostudy.report.drawing import (
+    INK,
+    LOGARITHMIC,
+    READABLE,
+    Spec,
+    encode_configuration,
+    encode_labels,
+    field,
+    layer,
+    make_chart,
+)
 from iostudy.report.formatting import (
     UNKNOWN,
     format_change_interval,
@@ -473,9 +483,9 @@ def build_scaling_charts(scaling: ScalingReport, report: Report) -> Iterator[Cha
             continue
         title, name = f"{published.figure}, {published.unit}", published.reference
         codes = encode_labels(list(published.values))
-        spec = _draw_curves(published, scaling.option, rows, title, codes)
+        said = f"{name}, as published"
         yield Chart(
-            {**spec, "title": f"{name}, as published"},
+            _draw_curves(published, scaling.option, rows, title, codes, said),
             f"Line chart of {published.figure} by {scaling.option} as {name} has it, a line for "
             "each configuration; a table below has its values.",
             f"{name}'s own machine; its errors are unknown.",
@@ -487,38 +497,40 @@ def _draw_curves(
     option: str,
     rows: list[dict[str, Any]],
     title: str,
-    codes: tuple[alt.Color, alt.Shape],
+    codes: tuple[Spec, Spec],
+    said: str = "",
 ) -> Spec:
     """Draw a line for each configuration, with intervals and knees where the rows have them."""
     fields = [name for name in ("value", "low", "high") if name in rows[0]]
     tooltip = [
-        alt.Tooltip("configuration:N"),
-        alt.Tooltip("at:Q", title="load"),
-        *(alt.Tooltip(f"{name}:Q", format=".4r") for name in fields),
+        field("configuration:N"),
+        field("at:Q", title="load"),
+        *(field(f"{name}:Q", format=".4r") for name in fields),
     ]
     loads = [level.load for level in curves.levels]
     texts = {f"{level.load:g}": level.text for level in curves.levels}
     label = f"{{{','.join(f'{k!r}:{v!r}' for k, v in texts.items())}}}[datum.value]"
-    axis = alt.Axis(values=loads, labelExpr=label, grid=False)
-    x = alt.X("load:Q", title=option, axis=axis)
-    x = x.scale(type="log", nice=False, domain=[loads[0] / 1.1, loads[-1] * 1.1])
-    y = alt.Y("value:Q", title=title, axis=alt.Axis(format=",.3~r", tickCount=6))
-    y, (colour, shape) = y.scale(type="log", nice=False, padding=12), codes
-    base = alt.Chart(alt.InlineData(values=rows)).encode(x=x, color=colour)
-    layers = [*_draw_crossings(curves.crossings, x), base.mark_line(strokeWidth=1.8).encode(y=y)]
-    if "low" in fields:
-        layers.append(base.mark_rule(strokeWidth=2).encode(y="low:Q", y2="high:Q"))
-    points = base.mark_point(filled=True, size=80, opacity=1)
-    layers.append(points.encode(y=y, shape=shape, tooltip=tooltip))
-    if knees := [row for row in rows if row.get("knee")]:
-        ring = alt.Chart(alt.InlineData(values=knees)).mark_point(
-            shape="circle", stroke=INK, strokeWidth=1.5, size=320, filled=False
-        )
-        layers.append(ring.encode(x=x, y=y, tooltip=tooltip))
-    return make_chart(layers, height=300)
+    axis = {"values": loads, "labelExpr": label, "grid": False}
+    domain = [loads[0] / 1.1, loads[-1] * 1.1]
+    x = field("load:Q", title=option, axis=axis, scale=LOGARITHMIC | {"domain": domain})
+    y = field("value:Q", title=title, axis=READABLE, scale=LOGARITHMIC | {"padding": 12})
+    colour, shape = codes
+    base: Spec = {"x": x, "color": colour}
+    point, ring = {"y": y, "shape": shape, "tooltip": tooltip}, {"x": x, "y": y, "tooltip": tooltip}
+    bars = rows if "low" in fields else []
+    knees = [row for row in rows if row.get("knee")]
+    look = {"shape": "circle", "stroke": INK, "strokeWidth": 1.5, "size": 320, "filled": False}
+    layers = (
+        *_draw_crossings(curves.crossings, x),
+        layer(rows, "line", base | {"y": y}, strokeWidth=1.8),
+        layer(bars, "rule", base | {"y": "low:Q", "y2": "high"}, strokeWidth=2),
+        layer(rows, "point", base | point, filled=True, size=80, opacity=1),
+        layer(knees, "point", ring, **look),
+    )
+    return make_chart(layers, height=300, title=said)
 
 
-def _draw_crossings(crossings: Sequence[CurveCrossing], x: alt.X) -> Iterator[alt.Chart]:
+def _draw_crossings(crossings: Sequence[CurveCrossing], x: Spec) -> Iterator[Spec]:
     """A band over the interval, and a line where the curves meet."""
     rows = [
         {
@@ -529,8 +541,6 @@ def _draw_crossings(crossings: Sequence[CurveCrossing], x: alt.X) -> Iterator[al
         }
         for crossing in crossings
     ]
-    if rows:
-        base = alt.Chart(alt.InlineData(values=rows))
-        tooltip = [alt.Tooltip("crossing:N"), alt.Tooltip("load:Q", format=".3s")]
-        yield base.mark_rect(fill=INK, opacity=0.1).encode(x="low:Q", x2="high:Q")
-        yield base.mark_rule(color=INK, strokeDash=[5, 4], opacity=0.7).encode(x=x, tooltip=tooltip)
+    line = {"x": x, "tooltip": [field("crossing:N"), field("load:Q", format=".3s")]}
+    yield layer(rows, "rect", {"x": "low:Q", "x2": "high"}, fill=INK, opacity=0.1)
+    yield layer(rows, "rule", line, color=INK, strokeDash=[5, 4], opacity=0.7)

@@ -11,11 +11,11 @@ from pydantic import FiniteFloat
 from iostudy.ledger.rows import RunRow, TrialRow
 from iostudy.report.base import OfConfiguration
 from iostudy.report.drawing import (
-    Spec,
-    alt,
     compute_row_pixels,
     encode_configuration,
+    field,
     has_many_configurations,
+    layer,
     make_chart,
     make_label_axis,
     round_value,
@@ -159,8 +159,15 @@ def build_telemetry_charts(workload: WorkloadReport, report: Report) -> Iterator
         return
     trials = [t for t in report.trials if t.workload == workload.label and t.counts]
     labels = [configuration.label for configuration in report.configurations]
-    # They differ in title and data alone, and Altair takes long to make one.
-    common: Spec = {}
+    colour, shape = encode_configuration(report, legend=False)
+    y = field("configuration:N", title=None, sort=labels, axis=make_label_axis(labels))
+    x = field("value:Q", title=None, axis={"tickCount": 4}, scale={"zero": True})
+    tooltip = [field("configuration:N"), field("number:Q")]
+    shown = field("value:Q", format=".3s", title="value")
+    mean = field("value:Q", aggregate="mean", title=None)
+    tick = {"y": y, "x": x, "color": colour, "tooltip": [*tooltip, shown]}
+    said = [tooltip[0], mean | {"format": ".3s", "title": "mean value"}]
+    point = {"y": y, "x": mean, "color": colour, "shape": shape, "tooltip": said}
     for owner, meter in ((owner, meter) for owner, meters in METERS.items() for meter in meters):
         figures = (t.machine if owner == "machine" else t.devices.get(t.device, {}) for t in trials)
         rows = [
@@ -173,32 +180,14 @@ def build_telemetry_charts(workload: WorkloadReport, report: Report) -> Iterator
             if (value := of_trial.get(meter)) is not None
         ]
         if any(row["value"] for row in rows):
-            common = common or _draw_meter(labels, report)
             height = compute_row_pixels(labels, 22) * len({row["configuration"] for row in rows})
             title = f"{format_meter_name(meter)} of the {owner}"
-            spec = {**common, "title": title, "datasets": {"trials": rows}, "height": height}
+            layers = (
+                layer(rows, "tick", tick, opacity=0.55, size=12, thickness=1.5),
+                layer(rows, "point", point, filled=True, size=70, opacity=1),
+            )
+            spec = make_chart(layers, height=height, title=title)
             yield Chart(spec, f"{title} of every configuration", "", name="telemetry")
-
-
-def _draw_meter(order: list[str], report: Report) -> Spec:
-    y = alt.Y("configuration:N", title=None, sort=order, axis=make_label_axis(order))
-    colour, shape = encode_configuration(report, legend=False)
-    x = alt.X("value:Q", title=None, axis=alt.Axis(tickCount=4)).scale(zero=True)
-    value = alt.Tooltip("value:Q", format=".3s", title="value")
-    mean = alt.Tooltip("mean(value):Q", format=".3s", title="mean value")
-    base = alt.Chart(alt.NamedData("trials")).encode(y=y)
-    layers = (
-        base.mark_tick(opacity=0.55, size=12, thickness=1.5).encode(
-            x=x, color=colour, tooltip=["configuration:N", "number:Q", value]
-        ),
-        base.mark_point(filled=True, size=70, opacity=1).encode(
-            x=alt.X("mean(value):Q", title=None),
-            color=colour,
-            shape=shape,
-            tooltip=["configuration:N", mean],
-        ),
-    )
-    return make_chart(layers, height=0)
 
 
 _OF_DEVICE = ("%util", "aqu-sz", "r_await", "w_await")

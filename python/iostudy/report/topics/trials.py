@@ -12,7 +12,15 @@ from iostudy.analysis.slow_runs import is_slow
 from iostudy.diagnosis.bottleneck import Bottleneck, Diagnosis
 from iostudy.ledger.rows import TrialRow, TrialStatus
 from iostudy.report.base import Known, Value
-from iostudy.report.drawing import INK, alt, encode_configuration, make_chart, round_value
+from iostudy.report.drawing import (
+    INK,
+    Spec,
+    encode_configuration,
+    field,
+    layer,
+    make_chart,
+    round_value,
+)
 from iostudy.report.formatting import UNKNOWN, round_values
 from iostudy.report.section import Chart
 from iostudy.results.comparisons import collect_runs
@@ -122,56 +130,47 @@ def build_run_order_chart(workload: WorkloadReport, report: Report) -> Chart | N
     measured = [trial for trial in trials if trial.value is not None]
     if not measured:
         return None
-    y = alt.Y("value:Q", title=f"{workload.figure.name}, {workload.figure.unit}").scale(zero=False)
-    colour, shape = encode_configuration(report)
-    coded: dict[str, Any] = {"y": y, "color": colour, "shape": shape}
-    shown = {
-        "counted": [trial for trial in measured if trial.counts],
-        "left out": [trial for trial in measured if not trial.counts],
-        "slow": [trial for trial in measured if trial.counts and trial.slow],
-        "without a figure": [trial for trial in trials if trial.value is None],
-    }
-    layers = (
-        _points("counted", filled=True, size=55, opacity=0.9).encode(**coded),
-        _points("left out", filled=False, size=55).encode(**coded),
-        _points("left out", **_CROSS).encode(y=y),
-        _points("slow", **_RING).encode(y=y),
-        _points("without a figure", **_CROSS).encode(y=alt.value("height")),
+    counted, left_out, slow, without = (
+        [
+            {
+                "number": trial.number,
+                "value": round_value(trial.value),
+                "configuration": trial.configuration,
+                "block": trial.block,
+                "status": trial.status.value,
+                "counts": trial.counts,
+                "slow": trial.slow,
+                "remark": describe_trial(trial) or UNKNOWN,
+            }
+            for trial in points
+        ]
+        for points in (
+            [trial for trial in measured if trial.counts],
+            [trial for trial in measured if not trial.counts],
+            [trial for trial in measured if trial.counts and trial.slow],
+            [trial for trial in trials if trial.value is None],
+        )
     )
-    spec = make_chart(
-        (layer for layer in layers if shown[layer.data.name]),
-        height=230,
-        rows={
-            name: [
-                {
-                    "number": trial.number,
-                    "value": round_value(trial.value),
-                    "configuration": trial.configuration,
-                    "block": trial.block,
-                    "status": trial.status.value,
-                    "counts": trial.counts,
-                    "slow": trial.slow,
-                    "remark": describe_trial(trial) or UNKNOWN,
-                }
-                for trial in points
-            ]
-            for name, points in shown.items()
-            if points
-        },
+    axis = {"tickMinStep": 1, "tickCount": 8, "format": "d", "grid": False}
+    scale = {"nice": False, "padding": 8}
+    x = field("number:Q", title="trial, in run order", axis=axis, scale=scale)
+    title = f"{workload.figure.name}, {workload.figure.unit}"
+    y = field("value:Q", title=title, scale={"zero": False})
+    names = ("number:Q", "configuration:N", "block:Q", "value:Q", "status:N", "remark:N")
+    tooltip = [field(name) for name in names]
+    tooltip[3]["format"] = ".4r"
+    colour, shape = encode_configuration(report)
+    plain: Spec = {"x": x, "y": y, "tooltip": tooltip}
+    coded = plain | {"color": colour, "shape": shape}
+    layers = (
+        layer(counted, "point", coded, filled=True, size=55, opacity=0.9),
+        layer(left_out, "point", coded, filled=False, size=55),
+        layer(left_out, "point", plain, **_CROSS),
+        layer(slow, "point", plain, **_RING),
+        layer(without, "point", plain | {"y": {"value": "height"}}, **_CROSS),
     )
     said = f"{workload.figure.name} of every trial in run order; the table below lists them"
-    return Chart(spec, said, _RUN_ORDER_LEGEND)
-
-
-def _points(data: str, **mark: Any) -> alt.Chart:
-    x = alt.X("number:Q", title="trial, in run order").scale(nice=False, padding=8)
-    axis = alt.Axis(tickMinStep=1, tickCount=8, format="d", grid=False)
-    points = alt.Chart(alt.NamedData(data)).mark_point(**mark)
-    names = ("number:Q", "configuration:N", "block:Q", "value:Q", "status:N", "remark:N")
-    tooltip = [alt.Tooltip(name) for name in names]
-    tooltip[3] = alt.Tooltip("value:Q", format=".4r")
-    encoded: alt.Chart = points.encode(x=x.axis(axis), tooltip=tooltip)
-    return encoded
+    return Chart(make_chart(layers, height=230), said, _RUN_ORDER_LEGEND)
 
 
 _RUN_ORDER_LEGEND = (
