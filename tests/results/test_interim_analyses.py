@@ -78,7 +78,7 @@ def test_outcomes_continue_as_if_they_had_begun_anew(rule: Rule, seed: int, effe
     after = None if seed % 2 else draw.random(baseline.shape) < 0.5
     runs = PairedRuns(baseline, other + effect * np.arange(studies)[:, None], after)
     kept = None
-    for count in np.unique(draw.integers(0, baseline.shape[-1], 6)):
+    for count in np.unique(draw.integers(0, baseline.shape[-1], 3)):
         kept = decide_runs(runs.first(count), rule, kept)
         assert_equal(kept, decide_runs(runs.first(count), rule))
         for row in range(studies):
@@ -128,7 +128,7 @@ def test_looks_at_any_times_are_what_each_comparison_alone_gives(
     )
     chance = random.Random(seed)
     trials, kept = _trials(plan, noise, chance), InterimAnalysis(plan)
-    for end in (*sorted(chance.choices(range(len(trials)), k=8)), len(trials)):
+    for end in (*sorted(chance.choices(range(len(trials)), k=3)), len(trials)):
         found = kept.compare(trials[:end])
         assert repr(found) == repr(compare_configurations(plan, trials[:end]))
         collected = collect_runs(plan, trials[:end])
