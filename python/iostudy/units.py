@@ -235,8 +235,8 @@ def require_time(unix_seconds: float) -> float:
 
 
 def format_tenths(percent: float, sign: str = "-") -> str:
-    """Round to one decimal; near zero to two, because a decision depends on the sign of an end."""
-    if 0 < abs(percent) < 0.05:
+    """Round to one decimal; near 0 % to two, whose sign decides, and near 100 %, for times."""
+    if 0 < abs(percent) < 0.05 or 99.95 <= abs(percent) < 100:
         return f"{percent:{sign}.2f}"
     return f"{percent + 0.0:{sign}.1f}"
 

@@ -57,7 +57,7 @@ def compare(program, *more):
 def test_runs_of_fio_have_verdicts_and_say_what_these_leave_out(program, plain):
     write_runs(program, "before")
     write_runs(program, "after", 0.8, plain=plain, bs="8k")
-    done = compare(program, "--figure", "iops,read_latency_p99")
+    done = compare(program, "--figure", "iops, read_latency_p99", "--figure", "iops")
     assert done.returncode == 0, done.stderr
     text = " ".join(done.stdout.split())
     assert text.count("worse by ≥ margin") == 2
@@ -142,6 +142,11 @@ def test_lines_of_name_and_value_are_compared(program):
     assert "Lower is better for build." in done.stdout
     assert "other: in before.csv alone" in done.stdout
     assert "equivalent" in program(*command, "--margin", "30%").stdout
+    (program.folder / "after.csv").write_text("build,8.0\nbuild,8.1\nother,1\nother,1\n")
+    assert (
+        "Lower is better for other and build."
+        in program(*command, "--figure", "other,build").stdout
+    )
 
 
 @pytest.mark.parametrize(

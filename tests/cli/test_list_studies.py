@@ -54,7 +54,7 @@ def test_a_killed_study_with_finished_trials_is_listed_as_such(program: Program)
     assert program(*command).returncode == 0
     (program.folder / "results/killed/report.json").unlink()  # it is written at the end
     listed = program("list").stdout
-    assert "no answer: it runs, or was killed" in listed
+    assert "no report: it runs, or was killed; `iostudy report` prints one" in listed
     assert "results/killed (not complete)" in listed
 
 

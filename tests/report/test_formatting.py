@@ -55,7 +55,14 @@ def test_three_digits_are_within_half_a_percent(value: float) -> None:
 
 @pytest.mark.parametrize(
     ("fraction", "text"),
-    [(-0.1204, "-12.0 %"), (0.0, "+0.0 %"), (0.0004, "+0.04 %"), (-0.0003, "-0.03 %"), (None, "–")],
+    [
+        (-0.1204, "-12.0 %"),
+        (0.0, "+0.0 %"),
+        (0.0004, "+0.04 %"),
+        (-0.0003, "-0.03 %"),
+        (-0.9997, "-99.97 %"),
+        (None, "–"),
+    ],
 )
 def test_changes_have_one_decimal_and_no_minus_zero(fraction: float | None, text: str) -> None:
     assert format_signed_change(fraction) == text

@@ -40,8 +40,8 @@ class SlowRuns:
 
     def add_failed(self, runs: int, level: float) -> SlowRuns:
         """Return them with so many further runs, all of which failed."""
-        slow, total = self.slow + runs, self.runs + runs
-        return SlowRuns(slow, total, bound_share(slow, total, level))
+        numbers = self.slow + runs, self.runs + runs
+        return SlowRuns(*numbers, bound_share(*numbers, level))
 
 
 def find_slow_runs(figures: Array, margin: float, level: float) -> SlowRuns:

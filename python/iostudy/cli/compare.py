@@ -92,7 +92,7 @@ def compare(
     if fio and table:
         raise _unusable("--fio or --csv", "both")
     if fio or table:
-        names = (name for text in figure or () for name in (text.split(",") if fio else [text]))
+        names = dict.fromkeys(name.strip() for text in figure or () for name in text.split(","))
         rule = _RunsRule(fio, tuple(names), lower_is_better, margin or "3%", risk or "5%")
         if configuration or (fio and lower_is_better):
             raise _unusable("options of runs", "--configuration, or --lower-is-better with --fio")

@@ -133,9 +133,9 @@ def _read_ledger(path: Path) -> _ListedStudy:
 
     with open_ledger(path) as ledger:
         row = ledger.study()
-        answer = (
-            f"no {'answer' if _has_results(ledger) else 'finished trial'}: it runs, or was killed"
-        )
+        answer = "no finished trial: it runs, or was killed"
+        if _has_results(ledger):
+            answer = "no report: it runs, or was killed; `iostudy report` prints one"
         question = recorded_study(row).question
         return _ListedStudy(path, row.started_at, question, answer, complete=False)
 
