@@ -192,6 +192,7 @@ def test_two_job_files_of_fio_are_compared(tmp_path: Path) -> None:
         {"command": ("true",)},
         {"commands": ("true", "false"), "command": ("true",)},
         {"command": ("true",), "varied": ("vm.dirty_ratio",)},
+        {"command": ("true",), "varied": ("vm.dirty_ratio=20", "vm.swappiness=[60]")},
         {"commands": ("true", "'")},
         {"commands": ("true", "")},
         {"command": ("fio", "no.fio"), "varied": ("vm.swappiness=1,2",)},

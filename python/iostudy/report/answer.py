@@ -205,15 +205,13 @@ def _tables(answer: Answer, width: int, most_rows: int) -> list[Text]:
             lines.append(_line(f"{_GAP}… {left} more: see the report", "dim"))
     if any(result.flags or result.fragile for t in answer.tables for result in t.results):
         lines.append(_line(_FLAGGED, "dim"))
-    known = [
-        (t.name, r, r.slow) for t in answer.tables for r in t.results if r.slow and r.slow.runs
-    ]
+    known = [(t.name, r, r.slow) for t in answer.tables for r in t.results if r.slow]
     slow = "; ".join(
         f"{result.configuration} on {name} {format_slow_runs(result)}"
         for name, result, runs in known
         if runs.slow
     )
-    if known and not slow:
+    if not slow and any(runs.runs for _, _, runs in known):
         most = max(runs.at_most for _, _, runs in known)
         slow = f"none, at most {format_percent(most)} of any configuration's"
     if slow:

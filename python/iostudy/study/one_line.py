@@ -103,8 +103,6 @@ def _require_shape(line: OneLine) -> None:
                 f"both: {shlex.join(line.commands)} and {shlex.join(line.command)}",
                 "quote each command to compare, as in iostudy try './old -v' './new -v'",
             )
-        if not line.varied:
-            raise _usage("what to vary", "no --vary", "add --vary NAME=first,second before --")
     elif len(line.commands) < 2:
         raise _usage(
             "two commands to compare, or one after -- with --vary",
@@ -144,6 +142,9 @@ def _varied(line: OneLine) -> dict[str, Any]:
         factors[_full_name(name)] = (
             _yaml(levels, "--vary") if levels[0] in "[{" else list(map(_value, levels.split(",")))
         )
+    if line.command and all(len(levels) < 2 for levels in factors.values()):
+        given = ", ".join(line.varied) or "no --vary"
+        raise _usage("two values to compare", given, "add --vary NAME=first,second before --")
     return factors
 
 
