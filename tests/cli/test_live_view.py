@@ -27,6 +27,7 @@ from iostudy.workloads.native.io import Io
 from tests.cli.screen import Screen
 from tests.cli.test_progress import LIMITED, TEXT, WIDE, ScreenListener, left_over
 from tests.fake_node import Disturbance, FakeNode
+from tests.report.factory import factor, rows, study
 from tests.study.files import parse_once
 
 WINDOWS = """
@@ -120,6 +121,19 @@ def test_trials_show_the_interval_the_verdict_and_the_blocks(tmp_path, monkeypat
     assert "measuring: the interval is interim, not final; against none" in measuring
     assert re.search(r"^bfq +◀.* -\d+\.\d % \[.*\] ▼ worse +\d$", final, re.MULTILINE)
     assert re.search(r"-3 % +0 +\+3 %", final)
+
+
+def test_failed_runs_leave_no_change() -> None:
+    own = study(factor("block.scheduler", "none", "bfq"), workloads=["file-writes"])
+    trials = [
+        replace(row, figures={}) if row.configuration == "bfq" and row.block % 3 else row
+        for row in rows(own, blocks=20)
+    ]
+    lines = [
+        line.plain for line in ComparisonTable(own, compare_configurations(own, trials)).lines(120)
+    ]
+    assert "▼ worse" in lines[1]
+    assert "%" not in lines[1], "neither nan nor a loss of 100 %"
 
 
 def test_the_tutorial_shows_its_study_as_it_runs(tmp_path, monkeypatch):

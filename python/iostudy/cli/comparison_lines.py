@@ -12,7 +12,7 @@ from rich.text import Text
 from iostudy.execution.listeners import undecided_configurations
 from iostudy.report.answer import VERDICT_STYLES
 from iostudy.report.bars import SHORTEST_INTERVAL_BAR, format_interval_axis, format_interval_bar
-from iostudy.report.base import build_span
+from iostudy.report.base import build_span, finite
 from iostudy.report.formatting import format_change_interval
 from iostudy.report.topics.verdicts import choose_verdict_symbol
 from iostudy.results.comparisons import ComparisonResult, decision_rule
@@ -69,14 +69,14 @@ class ComparisonTable:
             comparison.interval if comparison.higher_is_better else comparison.interval.mirrored()
         )
         delta = decision_rule(self.study).delta
-        span = build_span(comparison.change_interval)
+        span, change = build_span(comparison.change_interval), finite(comparison.change)
         state, style = self._state(result)
         most = self.study.last_block
         return _Row(
             label=visible(self._label(result)),
             low=interval.low / delta,
             high=interval.high / delta,
-            change="" if span is None else format_change_interval(comparison.change, span),
+            change="" if None in (span, change) else format_change_interval(change, span),
             state=state,
             style=style,
             blocks=f"{comparison.blocks}/{most}" if state == _MEASURING else f"{comparison.blocks}",

@@ -231,6 +231,6 @@ def _describe_verdicts(results: Iterable[ComparisonResult]) -> Iterator[str]:
 def _change(comparison: Comparison) -> str:
     """The relative change of the figure with its interval: ``+12.0 % [+9.1, +15.0]``."""
     low, high = comparison.change_interval
-    if not (math.isfinite(low) and math.isfinite(high)):
+    if not all(map(math.isfinite, (comparison.change, low, high))):
         return "unknown"
     return format_relative_interval(comparison.change, low, high)

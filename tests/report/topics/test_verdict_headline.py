@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from iostudy.analysis.verdict import Verdict
+from iostudy.report.base import Span
 from iostudy.report.topics.sentences import AnswerContext, build_headline, summarize_workloads
 from iostudy.report.topics.verdicts import Result
 from iostudy.report.values import WorkloadReport
@@ -286,10 +287,12 @@ def test_every_report_has_one(blocks: int, noise: float) -> None:
 
 
 @pytest.mark.parametrize("verdict", [BETTER, WORSE])
-@pytest.mark.parametrize(("change", "interval"), [(None, None), (-0.5, None)])
+@pytest.mark.parametrize(
+    ("change", "interval"), [(None, None), (-0.5, None), (None, Span(low=-1.0, high=-0.4))]
+)
 @pytest.mark.parametrize("figure", [RATE, TIME])
 def test_a_verdict_of_failed_runs_names_them_in_place_of_a_size(
-    verdict: Verdict, change: float | None, interval: None, figure: Figure
+    verdict: Verdict, change: float | None, interval: Span | None, figure: Figure
 ) -> None:
     own = result("kyber", verdict, change=change, interval=interval, blocks=20, value=None)
     reported = workload("write", own).model_copy(update={"figure": figure})
@@ -298,3 +301,11 @@ def test_a_verdict_of_failed_runs_names_them_in_place_of_a_size(
     assert said == f"kyber is {verdict} than “none”: runs failed."
     (sentence,) = summarize_workloads([reported], TOPIC)
     assert f"kyber is {verdict}: runs failed" in sentence
+
+
+@pytest.mark.parametrize("verdict", [Verdict.NOT_WORSE, Verdict.INCONCLUSIVE])
+def test_a_change_without_a_size_is_not_named(verdict: Verdict) -> None:
+    own = result("kyber", verdict, change=None, interval=Span(low=-1.0, high=0.01), blocks=20)
+    assert "–" not in build_headline([workload("write", own)], TOPIC, [])
+    (sentence,) = summarize_workloads([workload("write", own)], TOPIC)
+    assert "–" not in sentence

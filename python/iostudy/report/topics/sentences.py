@@ -213,7 +213,7 @@ def _count_blocks(results: Sequence[Result]) -> str:
 
 
 def _figure_so_far(result: Result) -> str:
-    return "" if result.interval is None else f" at {format_change(result)}"
+    return "" if None in (result.change, result.interval) else f" at {format_change(result)}"
 
 
 def _fragile_among(results: Sequence[Result], topic: AnswerContext) -> str:
@@ -396,7 +396,7 @@ class _Headline:
             why = f": {explanation}" if explanation else ""
             return f"{who} from {self.baseline} by more than {self.topic.limit}{self.anywhere}{why}"
         if harmless := self.find(Verdict.EQUIVALENT, Verdict.NOT_WORSE, everywhere=True):
-            is_known = len(all_) == 1 and all_[0].interval is not None
+            is_known = len(all_) == 1 and None not in (all_[0].change, all_[0].interval)
             size = f": {format_change(all_[0])}" if is_known else ""
             return (
                 f"{self._name(harmless)} {_be(len(harmless))} not worse than {self.baseline} by "
