@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -149,6 +150,11 @@ def test_the_same_answer_as_markdown() -> None:
     assert text.count("| none |") == len(answer.tables)
     assert "| ▼ worse" in text
     assert answer.tables[0].results[1].configuration in text
+    marked = answer.tables[0].results[1].model_copy(update={"fragile": True})
+    table = replace(answer.tables[0], results=(answer.tables[0].results[0], marked))
+    text = markdown.render_answer(replace(answer, tables=(table,)))
+    assert "(fragile)" in text
+    assert "Fragile: Student's t has another verdict." in text
 
 
 def test_colour_only_repeats_what_is_written(monkeypatch) -> None:  # type: ignore[no-untyped-def]

@@ -40,7 +40,7 @@ def render(report: Report) -> str:
         f"## Next steps\n\n{_numbered(steps)}",
         _list(*report.notes),
         *(_section(section, "##") for section in registry.build_summary_sections(report)),
-        _text(explain_marks(report.workloads)),
+        _text(explain_marks(list_verdicts(report.workloads))),
         *(_workload(workload, report) for workload in report.workloads),
         *(_section(section, "##") for section in registry.build_closing_sections(report)),
         f"## Method\n\n{_text(report.method.text)}",
@@ -62,6 +62,7 @@ def render_answer(answer: Answer) -> str:
         f"## {_text(answer.question)}",
         f"**{_text(answer.sentence)}**",
         *(_table_of(build_verdict_table(table, answer.noun)) for table in answer.tables),
+        _text(explain_marks(answer.tables)),
         f"Why: {_text('; '.join(answer.reasons))}." if answer.reasons else "",
         _numbered(steps),
     )

@@ -23,7 +23,7 @@ from iostudy.visible import visible
 def render(report: Report) -> RenderableType:
     """Render the whole report: answer, verdicts, next steps, and all sections with their tables."""
     tables = (build_verdict_table(table, report.noun) for table in list_verdicts(report.workloads))
-    marks = filter(None, [explain_marks(report.workloads)])
+    marks = filter(None, [explain_marks(list_verdicts(report.workloads))])
     dim = (*marks, *(f"note: {note}" for note in report.notes))
     workloads = (
         _section(section, f"{workload.label}: ")

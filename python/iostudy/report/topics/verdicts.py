@@ -253,9 +253,9 @@ _MARKS: tuple[tuple[str, Callable[[Result], bool], str], ...] = (
 """Marks of a verdict, when it has them, and their meaning."""
 
 
-def explain_marks(workloads: Sequence[WorkloadReport]) -> str:
+def explain_marks(tables: Sequence[FigureVerdicts]) -> str:
     """Explain the marks that verdicts and blocks of a study have; empty without marks."""
-    results = [result for verdicts in list_verdicts(workloads) for result in verdicts.results]
+    results = [result for table in tables for result in table.results]
     texts = [
         f"{mark[0].upper()}{mark[1:]}: {meaning}."
         for mark, has_mark, meaning in _MARKS

@@ -65,10 +65,7 @@ class FioReport:
         ]
 
     def circumstances(self) -> dict[str, str]:
-        """Return fio's version, and names, errors and parameters with their values in all jobs.
-
-        Parameters of ``[global]`` count for every job.
-        """
+        """Return fio's version, and names, errors and parameters of all jobs and ``[global]``."""
         values: dict[str, set[str]] = {"version": {self.version}}
         for job, (_, options) in zip(self.jobs, self.options(), strict=True):
             named = {"job": job["jobname"], **self.global_options, **options}
