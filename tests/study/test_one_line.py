@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from iostudy.errors import UsageError
+from iostudy.errors import StudyError, UsageError
 from iostudy.study.model import Study
 from iostudy.study.one_line import OneLine, build_study_text
 from iostudy.study.parser import parse
@@ -90,6 +90,11 @@ def test_a_name_finds_whole_numbers_alone(tmp_path: Path) -> None:
     assert regex is not None
     found = {text: re.findall(regex, text) for text in (*NUMBERS, *NO_NUMBERS)}
     assert found == {t: [NUMBERS[t]] if t in NUMBERS else [] for t in found}
+
+
+def test_a_wrong_pattern_is_one_problem(tmp_path: Path) -> None:
+    with pytest.raises(StudyError, match=r"1 problem\n.*not a regular expression"):
+        studied(tmp_path, commands=("true", "false"), figures=("p99=[",))
 
 
 def test_a_pattern_for_a_figure_of_every_command_is_an_error(tmp_path: Path) -> None:

@@ -30,10 +30,10 @@ def read_fio_runs(
     UsageError for a file that is no report, and for a figure that a run lacks.
     """
     reports = tuple([(path, _read_report(path)) for path in _find(pattern)] for pattern in patterns)
-    figures = [
-        _fio_figure(name, [_values(side, name) for side in reports])
-        for name in names or (DEFAULT_FIGURE,)
-    ]
+    figures, known = [], {figure.name: figure for figure in fio_report.FIGURES}
+    for name in names or (DEFAULT_FIGURE,):
+        before, after = (_values(side, name) for side in reports)
+        figures.append(FigureRuns(known[name], before, after))
     runs = [[report.circumstances() for _, report in side] for side in reports]
     differences = []
     for name in sorted({name for side in runs for run in side for name in run}):
@@ -97,11 +97,6 @@ def _values(side: Sequence[tuple[Path, FioReport]], name: str) -> list[float]:
             )
         values.append(figures[name])
     return values
-
-
-def _fio_figure(name: str, sides: Sequence[list[float]]) -> FigureRuns:
-    figure = next(candidate for candidate in fio_report.FIGURES if candidate.name == name)
-    return FigureRuns(figure, sides[0], sides[1])
 
 
 def read_csv_runs(

@@ -16,7 +16,7 @@ from iostudy.settings.catalog import full_name
 from iostudy.study import declared_settings
 from iostudy.study.combinations import Factor, NamedConfiguration, active_levels
 from iostudy.study.cross_check import cross_check, factors_path
-from iostudy.study.factors import first_levels, parse_factor
+from iostudy.study.factors import OPTION_PREFIX, first_levels, parse_factor
 from iostudy.study.load_section import parse_load
 from iostudy.study.model import Design, RootlessFallback, Study, WorkloadRequest
 from iostudy.study.names import UnknownNameError, find_duplicates, parse_label, scalar_text
@@ -153,6 +153,8 @@ def _factors(
     parsed = [
         collector.attempt((*path, name), partial(parse_factor, str(name), models=models), levels)
         for name, levels in section.items()
+        # The levels of an option need its workload, whose own problems are named.
+        if models or not str(name).startswith(OPTION_PREFIX)
     ]
     factors = tuple(factor for factor in parsed if factor is not None)
     for name in find_duplicates(factor.name for factor in factors):
