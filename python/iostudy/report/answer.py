@@ -124,6 +124,10 @@ def _reasons(report: Report, compared: list[Result]) -> Iterator[str]:
             f"pairs of runs of {noisiest.label} vary by {sd}: {needed} blocks tell {margin} apart, "
             f"{max(result.blocks for result in noisiest.results)} ran"
         )
+    spans = [result.interval for result in compared if result.is_open and result.interval]
+    if any(span.low > 0 or span.high < 0 for span in spans):
+        fewest = report.method.min_blocks
+        yield f"a verdict needs {fewest} blocks, and either order of two runs in two of them"
     if report.state is State.STOPPED:
         yield "the study stopped before its last block"
 

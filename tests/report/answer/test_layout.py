@@ -21,7 +21,15 @@ from iostudy.report.render import markdown
 from iostudy.report.topics.verdicts import FigureVerdicts, Result
 from iostudy.report.values import Report
 from iostudy.workloads.definition import Figure
-from tests.report.factory import report, two_factors
+from tests.report.factory import (
+    build_report,
+    factor,
+    report,
+    rows,
+    study,
+    study_row,
+    two_factors,
+)
 
 FORBIDDEN = re.compile("covariate|foreign|futile|washout")
 TEXT = st.text(st.characters(codec="utf-8", exclude_categories=["Cs"]), min_size=1, max_size=60)
@@ -32,6 +40,15 @@ COMMAND = "iostudy run results/x --resume"
 def test_nothing_is_said_about_runs_before_there_are_any() -> None:
     texts = [line.plain for line in lay_out(build_answer(report(blocks=0), None))]
     assert not any("slow or failed runs" in text for text in texts)
+
+
+def test_a_difference_without_a_verdict_waits_for_blocks_and_orders() -> None:
+    own = study(factor("block.scheduler", "none", "bfq"), workloads=["file-writes"])
+    trials = [replace(row, position=1 + (row.configuration == "bfq")) for row in rows(own)]
+    answer = build_answer(build_report(own, study_row(own), trials), None)
+    assert answer.tables[0].results[1].verdict is Verdict.INCONCLUSIVE
+    reason = "a verdict needs 5 blocks, and either order of two runs in two of them"
+    assert reason in answer.reasons
 
 
 def is_free(line: str) -> bool:
