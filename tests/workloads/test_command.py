@@ -102,6 +102,44 @@ def test_a_figure_that_is_not_a_number_fails_the_trial_and_is_shown(place, text,
         running.run(place)
 
 
+@pytest.mark.parametrize(
+    ("text", "regex", "unit", "printed"),
+    [
+        ("copied at 1.2 GiB/s", r"at ([\d.]+)", "MiB/s", "GiB/s"),
+        ("copied at 1.2 GB/sec", r"at ([\d.]+)", "MB/s", "GB/s"),
+        ("941 Mbits/sec", r"([\d.]+) \w+", "Gbits/sec", "Mbits/s"),
+        ("latency: 980us", r"latency: ([\d.]+)", "ms", "us"),
+        ("rows: 12k", r"rows: ([\d.]+)", "as printed", "k"),
+        ("seconds 1.5 s", r"seconds ([\d.]+)", "as printed", "s"),
+        ("1.2 GB/s", r"([\d.]+) (?:MB|GB)/s", "as printed", "GB/s"),
+    ],
+)
+def test_a_run_that_prints_another_unit_is_not_mixed_with_the_rest(
+    place, text, regex, unit, printed
+):
+    figures = {"x": {"regex": regex, "unit": unit, "higher_is_better": True}}
+    with pytest.raises(WorkloadError, match=f"the figure x in one unit, here {unit}") as caught:
+        printing(text, figures=figures).run(place)
+    assert caught.value.found.startswith(f"{printed}: ")
+    assert f"--unit {printed} of iostudy try" in caught.value.remedy
+
+
+@pytest.mark.parametrize(
+    ("text", "regex", "unit"),
+    [
+        ("980 MiB/s", r"([\d.]+)", "MiB/s"),
+        ("980 KB/sec", r"([\d.]+)", "kB/s"),
+        ("980 MB/s", r"([\d.]+) MB/s", "as printed"),
+        ("980 Mangos", r"([\d.]+)", "as printed"),
+        ("980 sheep", r"([\d.]+)", "ms"),
+        ("980 kB/min", r"([\d.]+)", "as printed"),
+    ],
+)
+def test_a_unit_that_every_run_prints_is_no_fault(place, text, regex, unit):
+    figures = {"x": {"regex": regex, "unit": unit, "higher_is_better": True}}
+    assert printing(text, figures=figures).run(place).figures["x"] == 980
+
+
 def test_one_figure_that_is_missing_leaves_none(place):
     figures = {"a": {"regex": r"a=(\d)", **RATE}, "b": {"regex": r"b=(\d)", **RATE}}
     with pytest.raises(WorkloadError, match="the figure b"):

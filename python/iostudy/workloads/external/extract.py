@@ -17,6 +17,10 @@ from iostudy.workloads.external.program import Output, ProgramResult
 from iostudy.workloads.option_types import Options
 
 _NEAR_CHARACTERS = 120
+_SCALED = re.compile(
+    r"(?:\s?([kKMGT](?:i?B|bits?)|[nuµm]s|s|min)|([kKMGT]))(?:ec)?(/s(?:ec)?|ps)?(?![\w/])"
+)
+"""A unit that many programs choose by the size of the number, as dd and time do."""
 _MAX_PATTERN = 1000
 """Characters of a pattern, which finds one number."""
 
@@ -25,7 +29,8 @@ class Extract(Options):
     """The place of a figure in a program's output, its unit, and the better direction."""
 
     unit: Annotated[str, Field(min_length=1, max_length=20)] = Field(
-        description="the unit, such as MiB/s"
+        description="the unit, such as MiB/s; where the number has another one of size or time, "
+        "as 980 KiB/s has, the run fails",
     )
     higher_is_better: bool = Field(description="true for a rate, false for a time")
     regex: str | None = Field(
@@ -60,8 +65,10 @@ class Extract(Options):
     def reading(self, name: str, ended: ProgramResult) -> float:
         """Return the number; WorkloadError without one, with the output that was found."""
         output = ended.stdout if self.stream == "stdout" else ended.stderr
+        where = f"{self.stream} of {ended.program}"
+        unit = ""
         if self.regex is not None:
-            text, near = self._matched(output)
+            text, near, unit = self._matched(output)
         else:
             text, near = self._at_path(output)
         number = _number(text)
@@ -70,20 +77,36 @@ class Extract(Options):
             raise WorkloadError(
                 f"the figure {name}, a number, by {way}",
                 found=near,
-                where=f"{self.stream} of {ended.program}",
+                where=where,
                 remedy="run the program by hand, and write a pattern that fits what it prints",
+            )
+        if unit and not self._fits(unit):
+            raise WorkloadError(
+                f"the figure {name} in one unit, here {self.unit}",
+                found=f"{unit}: {near}",
+                where=where,
+                remedy=f"if every run prints {unit}, say so: --unit {unit} of iostudy try, or "
+                "`unit` in a study file; otherwise let the program print one unit",
             )
         return number
 
-    def _matched(self, output: Output) -> tuple[str | None, str]:
+    def _fits(self, unit: str) -> bool:
+        """Whether no run with another unit can be mixed with this one."""
+        declared = _read_unit(_SCALED.fullmatch(self.unit))
+        in_pattern = str(self.regex).rpartition(")")[2]
+        return unit == declared or (not declared and unit in in_pattern)
+
+    def _matched(self, output: Output) -> tuple[str | None, str, str]:
+        """The number, the text about it, and its unit if that is one of `_SCALED`."""
         matches = re.finditer(str(self.regex), output.text, re.MULTILINE)
         last = None
         for last in matches:  # noqa: B007 - the last one is wanted, and all cannot be kept
             pass
         if last is None:
-            return None, f"no match; the output ends with {_end_of(output)}"
+            return None, f"no match; the output ends with {_end_of(output)}", ""
         start, end = max(0, last.start() - _NEAR_CHARACTERS), last.end() + _NEAR_CHARACTERS
-        return last[1], f"{last[1]!r}, in {output.text[start:end]!r}"
+        near = f"{last[1]!r}, in {output.text[start:end]!r}"
+        return last[1], near, _read_unit(_SCALED.match(output.text, last.end(1)))
 
     def _at_path(self, output: Output) -> tuple[Any, str]:
         if output.lost_bytes:
@@ -129,6 +152,14 @@ def _number(value: Any) -> float | None:
     except (ValueError, OverflowError):
         return None
     return number if math.isfinite(number) else None
+
+
+def _read_unit(match: re.Match[str] | None) -> str:
+    """The unit in one spelling: MB/sec is MB/s."""
+    if match is None:
+        return ""
+    per_second = "/s" if match[3] else ""
+    return (match[1] or match[2]).replace("KB", "kB") + per_second
 
 
 def _end_of(output: Output) -> str:
