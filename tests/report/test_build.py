@@ -86,7 +86,7 @@ def test_a_study_that_may_run_is_not_said_to_have_stopped() -> None:
     trials = rows(own, blocks=3, noise=0.2, effects={})
     last = replace(trials[-1], status=TrialStatus.STARTED, counts=False, figures=None)
     found = build_report(own, study_row(own), [*trials[:-1], last])
-    assert any(text.startswith("The study runs, or was killed, before") for text in found.answer)
+    assert any(text.startswith("The study runs, or was killed: ") for text in found.answer)
 
 
 def test_blocks_in_which_both_failed_are_used_up_and_their_runs_are_failed() -> None:

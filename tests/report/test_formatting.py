@@ -61,6 +61,7 @@ def test_three_digits_are_within_half_a_percent(value: float) -> None:
         (0.0004, "+0.04 %"),
         (-0.0003, "-0.03 %"),
         (-0.9997, "-99.97 %"),
+        (-0.99996, "-99.99 %"),
         (None, "–"),
     ],
 )

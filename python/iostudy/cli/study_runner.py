@@ -46,7 +46,7 @@ def run_study(
     limit: TimeLimit = NO_LIMIT,
     form: AnswerForm = AnswerForm.SCREEN,
 ) -> set[str]:
-    """Run the study, print its answer, and return its verdicts, of which one side is no decision.
+    """Run the study, print its answer, and return its verdicts: a one-sided one decides nothing.
 
     The answer is printed before a TrialError, of a trial that fails permanently, or of runs that
     leave nothing to compare.

@@ -14,6 +14,7 @@ from rich.cells import cell_len, set_cell_size
 from rich.console import Console, ConsoleOptions
 from rich.text import Text
 
+from iostudy.analysis.decision import MIN_ORDERS
 from iostudy.analysis.verdict import Verdict
 from iostudy.report.bars import SHOWN_MARGINS, format_interval_axis, format_interval_bar
 from iostudy.report.base import State, Step
@@ -50,7 +51,6 @@ class Answer:
     question: str
     sentence: str
     noun: str
-    state: State
     is_decided: bool
     seconds: float
     margin: float
@@ -88,7 +88,6 @@ def build_answer(report: Report, folder: Path | None) -> Answer:
         question=report.question,
         sentence=report.headline,
         noun=report.noun,
-        state=report.state,
         is_decided=bool(compared) and not any(result.is_open for result in compared),
         seconds=trials + windows,
         margin=report.method.margin,
@@ -127,9 +126,11 @@ def _reasons(report: Report, compared: list[Result]) -> Iterator[str]:
     spans = [result.interval for result in compared if result.is_open and result.interval]
     if any(span.low > 0 or span.high < 0 for span in spans):
         fewest = report.method.min_blocks
-        yield f"a verdict needs {fewest} blocks, and either order of two runs in two of them"
+        yield (
+            f"a verdict needs {fewest} blocks, of which each of the two runs first in {MIN_ORDERS}"
+        )
     if report.state is State.STOPPED:
-        yield "the study stopped before its last block"
+        yield "not all blocks have run"
 
 
 LINES, COLUMNS = 24, 80
@@ -180,9 +181,7 @@ def _join(groups: Sequence[list[Text]], *, gap: bool) -> list[Text]:
 
 def _head(answer: Answer, width: int, sentences: int) -> list[Text]:
     """Return the question, with the time on the right if there is room, and the sentence."""
-    word = "open after" if answer.state is State.COMPLETE else "stopped after"
-    if answer.is_decided:
-        word = "decided after"
+    word = "decided after" if answer.is_decided else "open after"
     status = f"{word} {format_seconds(answer.seconds)} of trials"
     question = " ".join(visible(answer.question).split())
     left = width - cell_len(question) - cell_len(status)
@@ -190,6 +189,13 @@ def _head(answer: Answer, width: int, sentences: int) -> list[Text]:
     if left < len(_GAP):
         first = _line(_wrap(question, width, 1)[0])
     return [first, Text(), *(_line(t, "bold") for t in _wrap(answer.sentence, width, sentences))]
+
+
+def _rank(result: Result) -> float:
+    """Sort the largest differences first; failed runs are more than any of them."""
+    if result.verdict not in _DIFFERENT:
+        return 1.0
+    return -math.inf if result.change is None else -abs(result.change)
 
 
 def _tables(answer: Answer, width: int, most_rows: int) -> list[Text]:
@@ -200,10 +206,8 @@ def _tables(answer: Answer, width: int, most_rows: int) -> list[Text]:
         baseline, *others = table.results
         if len(others) >= most_rows:
             # The largest differences, in the given order.
-            ranks = [1.0 if r.verdict not in _DIFFERENT else -abs(r.change or 0.0) for r in others]
-            ranked = sorted(zip(ranks, range(len(others)), strict=True))
-            kept = [others[place] for _, place in ranked[: most_rows - 1]]
-            others = [result for result in others if result in kept]
+            ranked = sorted(others, key=_rank)[: most_rows - 1]
+            others = [result for result in others if result in ranked]
         lines += map(shape.row, (baseline, *others))
         if left := len(table.results) - 1 - len(others):
             lines.append(_line(f"{_GAP}… {left} more: see the report", "dim"))

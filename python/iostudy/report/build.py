@@ -245,11 +245,12 @@ def _answer(
     if report.state is not State.COMPLETE:
         limit = recorded.time_limit_seconds
         ended = "The study stopped"
-        if any(row.status is TrialStatus.STARTED for row in recorded.trials):
-            ended = "The study runs, or was killed,"
-        elif limit is not None:
+        if limit is not None:
             ended = f"The time limit of {format_seconds(limit)} ended the study"
-        yield f"{ended} before every comparison had a verdict; --resume continues it."
+        if any(row.status is TrialStatus.STARTED for row in recorded.trials):
+            yield "The study runs, or was killed: --resume continues a killed one."
+        else:
+            yield f"{ended} before every comparison had a verdict; --resume continues it."
 
 
 def _notes(recorded: RecordedStudy) -> Iterator[str]:

@@ -16,7 +16,7 @@ from rich.console import Console
 from iostudy.analysis.series import Flag
 from iostudy.analysis.verdict import Verdict
 from iostudy.report.answer import COLUMNS, LINES, Answer, build_answer, lay_out
-from iostudy.report.base import Span, State, Step
+from iostudy.report.base import Span, Step
 from iostudy.report.render import markdown
 from iostudy.report.topics.verdicts import FigureVerdicts, Result
 from iostudy.report.values import Report
@@ -25,6 +25,7 @@ from tests.report.factory import (
     build_report,
     factor,
     report,
+    result,
     rows,
     study,
     study_row,
@@ -47,8 +48,27 @@ def test_a_difference_without_a_verdict_waits_for_blocks_and_orders() -> None:
     trials = [replace(row, position=1 + (row.configuration == "bfq")) for row in rows(own)]
     answer = build_answer(build_report(own, study_row(own), trials), None)
     assert answer.tables[0].results[1].verdict is Verdict.INCONCLUSIVE
-    reason = "a verdict needs 5 blocks, and either order of two runs in two of them"
+    reason = "a verdict needs 5 blocks, of which each of the two runs first in 2"
     assert reason in answer.reasons
+
+
+def test_a_configuration_with_failed_runs_is_shown_before_all_smaller_differences() -> None:
+    changed = {f"c{number}": -0.01 * number for number in range(1, 20)}
+    whole = build_answer(report(blocks=6), None)
+    (table, *_) = whole.tables
+    table = replace(
+        table,
+        results=[
+            table.results[0],
+            *(result(label, Verdict.WORSE, change=change) for label, change in changed.items()),
+            result("failed", Verdict.WORSE, change=None),
+        ],
+    )
+    shown = [line.plain for line in lay_out(replace(whole, tables=[table]))]
+    labels = [line.split()[0] for line in shown if line.startswith("  c")]
+    assert any(line.startswith("  failed ") for line in shown)
+    assert 1 < len(labels) < len(changed)
+    assert labels[-1] == "c19"
 
 
 def is_free(line: str) -> bool:
@@ -91,7 +111,6 @@ def answers(draw: st.DrawFn, most: int = 4, workloads: int = 3) -> Answer:
         question=draw(st.text(min_size=1, max_size=300)),
         sentence=draw(st.text(min_size=1, max_size=600)),
         noun="scheduler",
-        state=draw(st.sampled_from(State)),
         is_decided=draw(st.booleans()),
         seconds=draw(st.floats(0, 1e6)),
         margin=draw(st.floats(0.001, 0.9)),
@@ -111,9 +130,9 @@ def test_four_configurations_and_three_workloads_fit_one_screen(answer: Answer) 
     assert lines[-1].plain == "report  results/x/report.html"
     shown = "\n".join(line.plain for line in lines)
     for table in answer.tables:
-        for result in table.results[1:]:
-            assert result.verdict is not None
-            assert not result.blocks or result.verdict in shown
+        for row in table.results[1:]:
+            assert row.verdict is not None
+            assert not row.blocks or row.verdict in shown
 
 
 @settings(max_examples=40, phases=[Phase.explicit, Phase.generate])
@@ -134,8 +153,8 @@ def test_real_reports_in_plain_words(build: Callable[[], Report]) -> None:
     assert not FORBIDDEN.search(text)
     assert "…" not in text
     for workload in found.workloads:
-        for result in workload.results:
-            assert result.configuration in text
+        for row in workload.results:
+            assert row.configuration in text
 
 
 def test_an_open_answer_says_why_and_how_to_continue() -> None:

@@ -70,9 +70,8 @@ def _write(path: Path, drawn: Chart) -> Iterator[Path]:
 
 def make_print_spec(spec: Spec) -> Spec:
     """The chart at a width of its own, dark on white; in the page both follow what is around it."""
-    data = {name: spec[name] for name in ("datasets",) if name in spec}
-    look = {name: _fixed(value) for name, value in spec.items() if name not in data}
-    return {**look, **data, "width": WIDTH_PIXELS, "background": _PAPER}
+    look = {name: _fixed(value) for name, value in spec.items() if name != "datasets"}
+    return {**spec, **look, "width": WIDTH_PIXELS, "background": _PAPER}
 
 
 def _fixed(value: Any) -> Any:

@@ -86,7 +86,7 @@ class Result(UnderConfiguration):
     slow: SlowRuns | None = None
     """Slow and failed runs over those blocks, and over the lost ones; null if unknown."""
     lost_blocks: int = 0
-    """Number of blocks that no comparison can use, because both failed."""
+    """Number of blocks that this comparison cannot use, because both runs failed."""
     not_worse: bool = False
     """Whether it is shown not to be worse by the margin, at the level of the study's goal."""
     guarded: bool = False

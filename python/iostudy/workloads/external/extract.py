@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, NamedTuple
 
 import jmespath
 from jmespath.exceptions import JMESPathError
@@ -17,10 +17,17 @@ from iostudy.workloads.external.program import Output, ProgramResult
 from iostudy.workloads.option_types import Options
 
 _NEAR_CHARACTERS = 120
-_SCALED = re.compile(
-    r"(?:\s?([kKMGT](?:i?B|bits?)|[nuµm]s|s|min)|([kKMGT]))(?:ec)?(/s(?:ec)?|ps)?(?![\w/])"
+_UNIT = re.compile(
+    r"[ \t]?(?:(k|[KMGT]i?)?(?:(B|bytes?)|bits?|b(?=ps|/s))|([nuµm]?)s(?:ec(?:ond)?s?)?)"
+    r"(/s(?:ec(?:ond)?)?|ps)?(?![\w/:=])"
 )
-"""A unit that many programs choose by the size of the number, as dd and time do."""
+"""A unit of size, time or rate; many programs, such as dd, choose it by the size of the number."""
+_SIZES = {
+    "k": 1e3,
+    **{prefix: 1e3**power for power, prefix in enumerate("KMGT", 1)},
+    **{f"{prefix}i": 1024.0**power for power, prefix in enumerate("KMGT", 1)},
+}
+_SECONDS = {"m": 1e-3, "u": 1e-6, "µ": 1e-6, "n": 1e-9}
 _MAX_PATTERN = 1000
 """Characters of a pattern, which finds one number."""
 
@@ -29,8 +36,8 @@ class Extract(Options):
     """The place of a figure in a program's output, its unit, and the better direction."""
 
     unit: Annotated[str, Field(min_length=1, max_length=20)] = Field(
-        description="the unit, such as MiB/s; where the number has another one of size or time, "
-        "as 980 KiB/s has, the run fails",
+        description="the unit, such as MiB/s; a number that the output gives in another unit of "
+        "size or time, such as 980 KiB/s, is converted to it",
     )
     higher_is_better: bool = Field(description="true for a rate, false for a time")
     regex: str | None = Field(
@@ -65,10 +72,9 @@ class Extract(Options):
     def reading(self, name: str, ended: ProgramResult) -> float:
         """Return the number; WorkloadError without one, with the output that was found."""
         output = ended.stdout if self.stream == "stdout" else ended.stderr
-        where = f"{self.stream} of {ended.program}"
-        unit = ""
+        scale = 1.0
         if self.regex is not None:
-            text, near, unit = self._matched(output)
+            text, near, scale = self._matched(output)
         else:
             text, near = self._at_path(output)
         number = _number(text)
@@ -77,36 +83,26 @@ class Extract(Options):
             raise WorkloadError(
                 f"the figure {name}, a number, by {way}",
                 found=near,
-                where=where,
+                where=f"{self.stream} of {ended.program}",
                 remedy="run the program by hand, and write a pattern that fits what it prints",
             )
-        if unit and not self._fits(unit):
-            raise WorkloadError(
-                f"the figure {name} in one unit, here {self.unit}",
-                found=f"{unit}: {near}",
-                where=where,
-                remedy=f"if every run prints {unit}, say so: --unit {unit} of iostudy try, or "
-                "`unit` in a study file; otherwise let the program print one unit",
-            )
-        return number
+        return number * scale
 
-    def _fits(self, unit: str) -> bool:
-        """Whether no run with another unit can be mixed with this one."""
-        declared = _read_unit(_SCALED.fullmatch(self.unit))
-        in_pattern = str(self.regex).rpartition(")")[2]
-        return unit == declared or (not declared and unit in in_pattern)
-
-    def _matched(self, output: Output) -> tuple[str | None, str, str]:
-        """The number, the text about it, and its unit if that is one of `_SCALED`."""
+    def _matched(self, output: Output) -> tuple[str | None, str, float]:
+        """The number, the text about it, and the factor from its unit to this figure's."""
         matches = re.finditer(str(self.regex), output.text, re.MULTILINE)
         last = None
         for last in matches:  # noqa: B007 - the last one is wanted, and all cannot be kept
             pass
         if last is None:
-            return None, f"no match; the output ends with {_end_of(output)}", ""
+            return None, f"no match; the output ends with {_end_of(output)}", 1.0
         start, end = max(0, last.start() - _NEAR_CHARACTERS), last.end() + _NEAR_CHARACTERS
         near = f"{last[1]!r}, in {output.text[start:end]!r}"
-        return last[1], near, _read_unit(_SCALED.match(output.text, last.end(1)))
+        printed = _read_unit(_UNIT.match(output.text, last.end(1)))
+        wanted = _read_unit(_UNIT.fullmatch(self.unit))
+        if printed is None or wanted is None or printed.kind != wanted.kind:
+            return last[1], near, 1.0
+        return last[1], near, printed.size / wanted.size
 
     def _at_path(self, output: Output) -> tuple[Any, str]:
         if output.lost_bytes:
@@ -154,12 +150,21 @@ def _number(value: Any) -> float | None:
     return number if math.isfinite(number) else None
 
 
-def _read_unit(match: re.Match[str] | None) -> str:
-    """The unit in one spelling: MB/sec is MB/s."""
+class _Unit(NamedTuple):
+    """What a unit measures, and how many bytes or seconds, or of them in a second, it is."""
+
+    kind: str
+    size: float
+
+
+def _read_unit(match: re.Match[str] | None) -> _Unit | None:
     if match is None:
-        return ""
-    per_second = "/s" if match[3] else ""
-    return (match[1] or match[2]).replace("KB", "kB") + per_second
+        return None
+    prefix, whole_bytes, part, per_second = match.groups()
+    if part is not None:
+        return _Unit(f"time{per_second is not None}", _SECONDS.get(part, 1.0))
+    bytes_ = 1.0 if whole_bytes else 1 / 8
+    return _Unit(f"size{per_second is not None}", bytes_ * _SIZES.get(prefix, 1.0))
 
 
 def _end_of(output: Output) -> str:
