@@ -152,6 +152,15 @@ def test_standard_error_is_read_only_on_request(place):
         assert make(run=run, figures=figures).run(place).figures["n"] == value
 
 
+def test_a_figure_that_is_in_the_other_stream_is_named(place):
+    running = make(
+        run=["sh", "-c", "echo rate=5 >&2"], figures={"x": {"regex": r"rate=(\d)", **RATE}}
+    )
+    with pytest.raises(WorkloadError) as caught:
+        running.run(place)
+    assert caught.value.remedy.startswith("it is in stderr: ")
+
+
 def test_a_program_that_fails_has_no_figures(place):
     running = make(run=["sh", "-c", "echo n=1; echo disk on fire >&2; exit 3"])
     with pytest.raises(WorkloadError, match="exit code 3; it printed: disk on fire"):

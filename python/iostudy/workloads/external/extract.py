@@ -79,12 +79,14 @@ class Extract(Options):
             text, near = self._at_path(output)
         number = _number(text)
         if number is None:
-            way = self.regex or self.jmespath
+            remedy = "run the program by hand, and write a pattern that fits what it prints"
+            if self.stream == "stdout" and self.regex and self._matched(ended.stderr)[0]:
+                remedy = "it is in stderr: add --shell and 2>&1, or `stream: stderr` to a study"
             raise WorkloadError(
-                f"the figure {name}, a number, by {way}",
+                f"the figure {name}, a number, by {self.regex or self.jmespath}",
                 found=near,
                 where=f"{self.stream} of {ended.program}",
-                remedy="run the program by hand, and write a pattern that fits what it prints",
+                remedy=remedy,
             )
         return number * scale
 
