@@ -55,6 +55,24 @@ def _attach(command: list[str]) -> str:
     return done.stdout.strip()
 
 
+@contextmanager
+def new_loop(size_bytes: int = 64 * MIB) -> Iterator[str]:
+    """The kernel name of a loop device of a new number, which is gone at the end."""
+    number = 1000 + os.getpid() % 10_000
+    with locked_folder() as folder, Path("/dev/loop-control").open("rb", buffering=0) as control:
+        image = folder / "disk"
+        image.touch()
+        os.truncate(image, size_bytes)
+        fcntl.ioctl(control, _LOOP_CTL_ADD, number)
+        try:
+            device = f"/dev/loop{number}"
+            subprocess.run(["losetup", "--direct-io=on", device, str(image)], check=True)
+            yield f"loop{number}"
+            subprocess.run(["losetup", "--detach", device], check=True)
+        finally:
+            fcntl.ioctl(control, _LOOP_CTL_REMOVE, number)
+
+
 def replace_loop(name: str) -> None:
     """Take the loop device away, kernel's folder and all, and make another of its name.
 

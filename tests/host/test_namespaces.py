@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from iostudy.host import namespaces
 from iostudy.host.namespaces import (
     MountNamespace,
     find_process_with_mount,
@@ -39,6 +40,26 @@ def test_a_namespace_ends_with_its_last_process() -> None:
         assert not namespace.is_gone()
     assert namespace.process() is None
     assert namespace.is_gone()
+
+
+def test_a_process_that_ends_while_all_are_listed_is_no_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for pid in (1, 2, 3):
+        (tmp_path / f"proc/{pid}/task/{pid}/ns").mkdir(parents=True)
+        (tmp_path / f"proc/{pid}/task/{pid}/ns/mnt").touch()
+    scan = os.scandir
+
+    def scandir(path: str) -> object:
+        if str(path).endswith("2/task"):
+            raise FileNotFoundError(path)
+        return scan(path)
+
+    monkeypatch.setattr(namespaces, "ROOT", tmp_path)
+    monkeypatch.setattr(os, "scandir", scandir)
+    assert namespaces.find_process_with_mount("8:1", "ext4", "/dev/sda1") is None
+    file = tmp_path / "proc/3/task/3/ns/mnt"
+    assert MountNamespace.from_file(file).process() == 3
 
 
 def test_open_file_keeps_the_namespace() -> None:

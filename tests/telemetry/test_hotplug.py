@@ -13,7 +13,7 @@ import pytest
 from iostudy.telemetry.recorder import ProcRecorder
 from iostudy.telemetry.samples import drop_missing
 from tests.device.test_cgroup import bytes_per_second
-from tests.fixtures_loop import MIB, loop_disk, replace_loop
+from tests.fixtures_loop import MIB, new_loop, replace_loop
 
 pytestmark = pytest.mark.root
 
@@ -52,7 +52,7 @@ def test_a_device_added_during_a_recording_has_figures_from_then_on():
     recorder = ProcRecorder(None, hz=100)
     recorder.start()
     time.sleep(0.2)
-    with loop_disk() as late:
+    with new_loop() as late:
         time.sleep(0.1)
         bytes_per_second(late, writes=8)
         time.sleep(0.1)
