@@ -217,3 +217,13 @@ def test_this_host_as_json() -> None:
     found = json.loads(json.dumps(host.collect_inventory([Path("/")])))
     assert found["mounts"]["/"]["point"] == "/"
     assert found["cpu"]["count"] > 0
+
+
+def test_a_chroot_that_is_no_mount_point_has_no_known_mount(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def find_mount(path: Path) -> None:
+        raise FileNotFoundError(path)
+
+    monkeypatch.setattr(host.mounts, "find_mount", find_mount)
+    assert host.collect_inventory([root], root)["mounts"] == {str(root): None}

@@ -47,7 +47,7 @@ def collect_inventory(places: Iterable[Path] = (), root: Path = ROOT) -> Mapping
         "free_page_reporting": detect_free_page_reporting(root),
         "cgroups": detect_cgroup_version(mounts.read_mounts(root)),
         "block_devices": {d.name: describe_device(d, root) for d in devices.read_disks(root)},
-        "mounts": {str(place): _describe_mount(mounts.find_mount(place)) for place in places},
+        "mounts": {str(place): _describe_mount(place) for place in places},
     }
 
 
@@ -155,7 +155,12 @@ def read_queue(device: BlockDevice, root: Path = ROOT) -> dict[str, str]:
     return {name: text.strip() for name, text in texts.items() if text is not None}
 
 
-def _describe_mount(mount: Mount) -> dict[str, Any]:
+def _describe_mount(place: Path) -> dict[str, Any] | None:
+    """Return the mount of a directory; None in a chroot that is no mount point."""
+    try:
+        mount = mounts.find_mount(place)
+    except FileNotFoundError:
+        return None
     return {
         "point": str(mount.point),
         "source": mount.source,
