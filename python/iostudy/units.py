@@ -235,7 +235,7 @@ def require_time(unix_seconds: float) -> float:
 
 
 def format_tenths(percent: float, sign: str = "-") -> str:
-    """Round to one decimal; near 0 % to two, whose sign decides, and near 100 %, for times."""
+    """Round to one decimal; to two where one would show another value as 0 % or 100 %."""
     if 0 < abs(percent) < 0.05 or 99.95 <= abs(percent) < 100:
         return f"{max(-99.99, min(percent, 99.99)):{sign}.2f}"
     return f"{percent + 0.0:{sign}.1f}"

@@ -26,7 +26,7 @@ def test_one_side_is_no_decision(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, verdict: Verdict, found: str
 ) -> None:
     monkeypatch.setattr(study_runner, "print_report", lambda folder, form: None)
-    own = study(factor("block.scheduler", "none", "bfq"), workloads=["file-writes"])
-    (result,) = compare_configurations(own, rows(own))
+    plan = study(factor("block.scheduler", "none", "bfq"), workloads=["file-writes"])
+    (result,) = compare_configurations(plan, rows(plan))
     given = replace(result, comparison=replace(result.comparison, verdict=verdict))
     assert study_runner.print_existing_report([given], tmp_path) == {found}

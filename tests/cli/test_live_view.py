@@ -124,13 +124,14 @@ def test_trials_show_the_interval_the_verdict_and_the_blocks(tmp_path, monkeypat
 
 
 def test_failed_runs_leave_no_change() -> None:
-    own = study(factor("block.scheduler", "none", "bfq"), workloads=["file-writes"])
+    plan = study(factor("block.scheduler", "none", "bfq"), workloads=["file-writes"])
     trials = [
         replace(row, figures={}) if row.configuration == "bfq" and row.block % 3 else row
-        for row in rows(own, blocks=20)
+        for row in rows(plan, blocks=20)
     ]
     lines = [
-        line.plain for line in ComparisonTable(own, compare_configurations(own, trials)).lines(120)
+        line.plain
+        for line in ComparisonTable(plan, compare_configurations(plan, trials)).lines(120)
     ]
     assert "▼ worse" in lines[1]
     assert "%" not in lines[1], "neither nan nor a loss of 100 %"

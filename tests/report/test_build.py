@@ -82,22 +82,22 @@ def test_a_study_is_complete_when_every_comparison_has_ended() -> None:
 
 
 def test_a_study_that_may_run_is_not_said_to_have_stopped() -> None:
-    own = study(factor("block.scheduler", "none", "bfq"), workloads=["file-writes"])
-    trials = rows(own, blocks=3, noise=0.2, effects={})
+    plan = study(factor("block.scheduler", "none", "bfq"), workloads=["file-writes"])
+    trials = rows(plan, blocks=3, noise=0.2, effects={})
     last = replace(trials[-1], status=TrialStatus.STARTED, counts=False, figures=None)
-    found = build_report(own, study_row(own), [*trials[:-1], last])
+    found = build_report(plan, study_row(plan), [*trials[:-1], last])
     assert any(text.startswith("The study runs, or was killed: ") for text in found.answer)
 
 
 def test_blocks_in_which_both_failed_are_used_up_and_their_runs_are_failed() -> None:
-    own = study(factor("block.scheduler", "none", "bfq", "kyber"), workloads=["file-writes"])
+    plan = study(factor("block.scheduler", "none", "bfq", "kyber"), workloads=["file-writes"])
     trials = [
         replace(row, status=TrialStatus.FAILED, figures={})
         if row.block in (3, 9) and row.configuration != "kyber"
         else row
-        for row in rows(own, blocks=20, noise=0.2, effects={})
+        for row in rows(plan, blocks=20, noise=0.2, effects={})
     ]
-    found = build_report(own, study_row(own), trials)
+    found = build_report(plan, study_row(plan), trials)
     assert found.state is State.COMPLETE
     bfq = result_of(found, "file-writes", "bfq")
     assert not bfq.verdict.is_final

@@ -30,10 +30,11 @@ def read_fio_runs(
     UsageError for a file that is no report, and for a figure that a run lacks.
     """
     reports = tuple([(path, _read_report(path)) for path in _find(pattern)] for pattern in patterns)
-    figures, known = [], {figure.name: figure for figure in fio_report.FIGURES}
-    for name in names or (DEFAULT_FIGURE,):
-        before, after = (_values(side, name) for side in reports)
-        figures.append(FigureRuns(known[name], before, after))
+    by_name = {figure.name: figure for figure in fio_report.FIGURES}
+    figures = [
+        FigureRuns(by_name[name], *(_values(side, name) for side in reports))
+        for name in names or (DEFAULT_FIGURE,)
+    ]
     runs = [[report.circumstances() for _, report in side] for side in reports]
     differences = []
     for name in sorted({name for side in runs for run in side for name in run}):

@@ -156,7 +156,7 @@ def read_queue(device: BlockDevice, root: Path = ROOT) -> dict[str, str]:
 
 
 def _describe_mount(place: Path) -> dict[str, Any] | None:
-    """Return the mount of a directory; None in a chroot that is no mount point."""
+    """Return the mount of a directory; None for a missing one, and in a chroot without a mount."""
     try:
         mount = mounts.find_mount(place)
     except FileNotFoundError:

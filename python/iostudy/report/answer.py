@@ -126,9 +126,7 @@ def _reasons(report: Report, compared: list[Result]) -> Iterator[str]:
     spans = [result.interval for result in compared if result.is_open and result.interval]
     if any(span.low > 0 or span.high < 0 for span in spans):
         fewest = report.method.min_blocks
-        yield (
-            f"a verdict needs {fewest} blocks, of which each of the two runs first in {MIN_ORDERS}"
-        )
+        yield f"a verdict needs {fewest} blocks, and each configuration first in {MIN_ORDERS}"
     if report.state is State.STOPPED:
         yield "not all blocks have run"
 

@@ -158,8 +158,12 @@ def make_legend(labels: Sequence[str]) -> Spec:
     """
     wide = _SYMBOL_PIXELS + _LETTER_PIXELS * max(map(len, labels))
     columns = f"{CONTAINER_WIDTH} < {2.5 * wide} ? 1 : {CONTAINER_WIDTH} < {4.5 * wide} ? 2 : 4"
-    place = {"orient": "top", "title": None, "columns": {"expr": columns}}
-    return {**place, "labelLimit": _LEGEND_PIXELS}
+    return {
+        "orient": "top",
+        "title": None,
+        "columns": {"expr": columns},
+        "labelLimit": _LEGEND_PIXELS,
+    }
 
 
 LOGARITHMIC = {"type": "log", "nice": False}

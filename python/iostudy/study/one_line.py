@@ -224,7 +224,7 @@ def _fio(line: OneLine, given: Sequence[Sequence[str]]) -> tuple[dict[str, Any],
         if value:
             raise _usage(
                 "a command other than fio",
-                f"{option} with fio, whose files iostudy makes, and whose figures it knows",
+                f"{option} with fio: iostudy makes its files and knows its figures",
                 f"leave {option} out, or run fio in a script of your own",
             )
     parsed = [fio_job.parse_command_line(words, line.directory) for words in given]

@@ -153,7 +153,7 @@ def _factors(
     parsed = [
         collector.attempt((*path, name), partial(parse_factor, str(name), models=models), levels)
         for name, levels in section.items()
-        # The levels of an option need its workload, whose own problems are named.
+        # Levels of an option cannot be read without a workload, and that problem is named already.
         if models or not str(name).startswith(OPTION_PREFIX)
     ]
     factors = tuple(factor for factor in parsed if factor is not None)

@@ -44,11 +44,11 @@ def test_nothing_is_said_about_runs_before_there_are_any() -> None:
 
 
 def test_a_difference_without_a_verdict_waits_for_blocks_and_orders() -> None:
-    own = study(factor("block.scheduler", "none", "bfq"), workloads=["file-writes"])
-    trials = [replace(row, position=1 + (row.configuration == "bfq")) for row in rows(own)]
-    answer = build_answer(build_report(own, study_row(own), trials), None)
+    plan = study(factor("block.scheduler", "none", "bfq"), workloads=["file-writes"])
+    trials = [replace(row, position=1 + (row.configuration == "bfq")) for row in rows(plan)]
+    answer = build_answer(build_report(plan, study_row(plan), trials), None)
     assert answer.tables[0].results[1].verdict is Verdict.INCONCLUSIVE
-    reason = "a verdict needs 5 blocks, of which each of the two runs first in 2"
+    reason = "a verdict needs 5 blocks, and each configuration first in 2"
     assert reason in answer.reasons
 
 

@@ -182,10 +182,10 @@ def draw_intervals(
     ticks = {f"{position:g}": label for position, label in axis.list_ticks()}
     zone = [dict(zip(("low", "high"), axis.zone, strict=True))]
     labels = [result.configuration for result in results]
-    at, scale = make_label_axis(labels), {"domain": labels}
-    y = field("configuration:N", sort=None, title=None, axis=at, scale=scale)
-    at = {"values": list(map(float, ticks)), "labelExpr": f"{json.dumps(ticks)}[datum.value]"}
-    x = field("low:Q", title=title, axis=at, scale={"domain": [0, 100], "nice": False})
+    names, rows_scale = make_label_axis(labels), {"domain": labels}
+    y = field("configuration:N", sort=None, title=None, axis=names, scale=rows_scale)
+    marks = {"values": list(map(float, ticks)), "labelExpr": f"{json.dumps(ticks)}[datum.value]"}
+    x = field("low:Q", title=title, axis=marks, scale={"domain": [0, 100], "nice": False})
     verdicts = [verdict.value for verdict in VERDICT_MARKS]
     colours, shapes = zip(*VERDICT_MARKS.values(), strict=True)
     colour, shape = encode_labels(verdicts, colours, shapes, name="verdict")

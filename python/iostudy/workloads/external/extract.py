@@ -102,9 +102,9 @@ class Extract(Options):
         near = f"{last[1]!r}, in {output.text[start:end]!r}"
         printed = _read_unit(_UNIT.match(output.text, last.end(1)))
         wanted = _read_unit(_UNIT.fullmatch(self.unit))
-        if printed is None or wanted is None or printed.kind != wanted.kind:
+        if printed is None or wanted is None or printed[:2] != wanted[:2]:
             return last[1], near, 1.0
-        return last[1], near, printed.size / wanted.size
+        return last[1], near, printed.scale / wanted.scale
 
     def _at_path(self, output: Output) -> tuple[Any, str]:
         if output.lost_bytes:
@@ -153,20 +153,21 @@ def _number(value: Any) -> float | None:
 
 
 class _Unit(NamedTuple):
-    """What a unit measures, and how many bytes or seconds, or of them in a second, it is."""
+    """A unit of size or time, or of a rate of these; ``scale`` is its bytes or seconds."""
 
-    kind: str
-    size: float
+    is_time: bool
+    is_rate: bool
+    scale: float
 
 
 def _read_unit(match: re.Match[str] | None) -> _Unit | None:
     if match is None:
         return None
-    prefix, whole_bytes, part, per_second = match.groups()
+    prefix, byte, part, per_second = match.groups()
+    scale = _SIZES.get(prefix, 1.0) / (1 if byte else 8)
     if part is not None:
-        return _Unit(f"time{per_second is not None}", _SECONDS.get(part, 1.0))
-    bytes_ = 1.0 if whole_bytes else 1 / 8
-    return _Unit(f"size{per_second is not None}", bytes_ * _SIZES.get(prefix, 1.0))
+        scale = _SECONDS.get(part, 1.0)
+    return _Unit(part is not None, per_second is not None, scale)
 
 
 def _end_of(output: Output) -> str:
