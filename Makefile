@@ -159,8 +159,8 @@ reproduce: release ## build the release of this commit again in another folder, 
 	$(MAKE) -C target/reproduced release
 	diff dist/SHA256SUMS target/reproduced/dist/SHA256SUMS
 
-field-reports: $(VENV)/.extras $(VENV)/.built $(if $(filter smoke,$(SIZE)),,$(BIN)/iostudy-hdfs-mount) ## repeat the five field reports (as root), and write their results: SIZE=smoke, small or full
-	$(BIN)/python -m tools.field_reports $(SIZE)
+field-reports: $(VENV)/.extras $(VENV)/.built $(if $(filter smoke,$(SIZE)),,$(BIN)/iostudy-hdfs-mount) ## repeat field reports (as root), and write their results: SIZE=smoke, small or full; REPORTS='R1 R4'
+	$(BIN)/python -m tools.field_reports $(or $(SIZE),small) $(REPORTS)
 
 docs-site: $(VENV)/.site ## the documentation as a site in target/site, readable offline; dead links end it
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --config-file packaging/site/mkdocs.yml

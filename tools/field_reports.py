@@ -1,14 +1,14 @@
-"""Repeat the field reports, and write their results: ``python -m tools.field_reports [SIZE]``.
+"""Repeat field reports, and write their results: ``tools.field_reports [SIZE [REPORT...]]``.
 
-The results of the reports are those of this machine: the answer to each item in
-docs/field-reports/index.md, and all verdicts on the page of each report.
+The results of a report are those of this machine: the answer to each item in
+docs/field-reports/index.md, and all verdicts on the page of the report.
 """
 
 from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from importlib.metadata import version
 from pathlib import Path
@@ -24,14 +24,14 @@ _FOLDER = Path("target/field-reports")
 
 
 def main(arguments: list[str]) -> int:
-    """Run every report in a size, and write the results to their pages."""
+    """Run the reports in a size, by default all of them, and write the results of each."""
     size = Size(arguments[0]) if arguments else Size.SMALL
-    items = {name: _repeat(name, size) for name in reference.names()}
     host = f"{os.cpu_count()} processors and Linux {os.uname().release.partition('-')[0]}"
     circumstances = f"Size `{size}`, version {version('iostudy')}, on a machine with {host}."
-    write_results(INDEX, circumstances, [build_table(items)])
-    for name, planned in items.items():
-        write_results(RESULT_PAGES[name], circumstances, _list_tables(name, planned))
+    for name in arguments[1:] or reference.names():
+        items = _repeat(name, size)
+        write_results(INDEX, name, circumstances, [build_table(items)])
+        write_results(RESULT_PAGES[name], name, circumstances, _list_tables(name, items))
     return 0
 
 
@@ -47,18 +47,16 @@ def _repeat(name: str, size: Size) -> list[RepeatedItem]:
     return list(run_items(plan_items(name, size, folder), name, folder, Consent(), size.seconds))
 
 
-def build_table(items: Mapping[str, Sequence[RepeatedItem]]) -> TextTable:
-    """Build the table of items: report, item, command, and result or the reason without one."""
+def build_table(items: Sequence[RepeatedItem]) -> TextTable:
+    """Build the table of items: command, and result or the reason without one."""
     return make_table(
         {
-            "report": name,
             "item": item.item.item,
             "command": f"`{item.command}`" if item.command else "",
             "result of this version": item.answer,
             "limited by": item.limited_by,
         }
-        for name, repeated in items.items()
-        for item in repeated
+        for item in items
     )
 
 

@@ -16,7 +16,7 @@ from iostudy.study.reference import Publication, PublishedFigure
 _FOLDER = Path(__file__).resolve().parents[2] / "docs/field-reports"
 _BEGIN, _END = "<!-- published figures: written by make docs -->\n", "<!-- end -->\n"
 _ITEMS = "<!-- items: written by make docs -->\n"
-_RESULTS = "<!-- results: written by make field-reports -->\n"
+_RESULTS = "<!-- results of {}: written by make field-reports -->\n"
 _SCHEDULERS = ("none", "mq-deadline", "kyber", "bfq")
 """What a kernel of today offers."""
 INDEX = "index"
@@ -115,13 +115,14 @@ def _table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     return "\n".join((lines[0], "|" + "---|" * len(heads), *lines[1:])) + "\n"
 
 
-def write_results(page: str, circumstances: str, tables: Iterable[TextTable]) -> None:
-    """Write the results on a page: a sentence on their circumstances, and tables with titles."""
+def write_results(page: str, name: str, circumstances: str, tables: Iterable[TextTable]) -> None:
+    """Write a report's results on a page: a sentence on their circumstances, and tables."""
     parts = [f"{circumstances}\n"]
     for table in tables:
         rows = [[cell.replace("|", "\\|") for cell in row] for row in table.rows]
         parts += [f"**{table.title}**\n"] * bool(table.title) + [_table(table.heads, rows)]
-    (_FOLDER / f"{page}.md").write_text(_replace(page, "\n".join(parts), _RESULTS), "utf-8")
+    text = _replace(page, "\n".join(parts), _RESULTS.format(name))
+    (_FOLDER / f"{page}.md").write_text(text, "utf-8")
 
 
 def _format_items() -> str:
