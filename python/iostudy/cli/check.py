@@ -23,11 +23,10 @@ from iostudy.cli.plan_lines import (
     describe_cautions,
     describe_changes,
     describe_plan,
-    suggest_nfs,
     wrap_plan,
 )
 from iostudy.folders import require_safe_folder
-from iostudy.host.mounts import Mount, find_mount, read_mounts
+from iostudy.host.mounts import Mount, find_mount
 from iostudy.node.expected import (
     check_block_latency,
     check_target,
@@ -67,7 +66,7 @@ def check(
     busy, owner = check_host(planned, folder, root=root, unsafe_folders=unsafe_folders)
     further = find_unsynced_latencies(planned)
     warnings = (*busy, *find_driver(planned.target).find_warnings(planned), *further)
-    notes = (*planned.notes, *owner, *suggest_nfs(planned, read_mounts()))
+    notes = (*planned.notes, *owner)
     needs = () if root else tuple(list_root_requirements(planned))
     if json:
         print_json(build_document(planned, notes, warnings, needs))

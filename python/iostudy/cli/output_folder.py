@@ -34,9 +34,7 @@ def prepare_output(session: StudySession, consent: Consent) -> Iterator[Permissi
     A folder that this makes is removed if the study does not start.
     """
     from iostudy.cli.consent import ask_permission
-    from iostudy.cli.plan_lines import suggest_nfs
     from iostudy.folders import make_output_folder, require_safe_folder
-    from iostudy.host.mounts import read_mounts
     from iostudy.node.expected import require_programs
 
     study, folder = session.study, session.folder
@@ -45,7 +43,7 @@ def prepare_output(session: StudySession, consent: Consent) -> Iterator[Permissi
     permission = ask_permission(study, consent, session.recorded)
     missing = [directory for directory in (folder, *folder.parents) if not directory.exists()]
     make_output_folder(folder, insist=consent.unsafe_folders)
-    for note in (*study.notes, *suggest_nfs(study, read_mounts())):
+    for note in study.notes:
         say(f"note: {note}")
     if study.target.made_levels and not study.target.predicts:
         say(f"creating {study.describe_target()} in {folder}")

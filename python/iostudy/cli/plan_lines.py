@@ -1,27 +1,18 @@
-"""Plan of a study in a few lines: what it changes, writes, takes and decides, and suggestions.
-
-NFS mounts are suggested for a study's logs, as in the reproduced report. Each suggestion comes with
-its line of the study file. Mounts are neither written nor accessed: one with a lost server would
-block the caller.
-"""
+"""Plan of a study in a few lines: what it changes, writes, takes and decides."""
 
 from __future__ import annotations
 
-import json
 import shlex
 import textwrap
-from collections.abc import Iterable, Iterator, Sequence
-from pathlib import Path
+from collections.abc import Iterator, Sequence
 from typing import assert_never
 
 from iostudy.cli.mode_text import describe_volume, find_mode_text
-from iostudy.host.mounts import NFS, Mount
 from iostudy.node.free_space import estimate_volume
 from iostudy.settings import catalog
 from iostudy.settings.definition import Cost, Reach
 from iostudy.settings.definitions.declared import DeclaredDefinition, TextFileDefinition
 from iostudy.settings.values import AS_FOUND
-from iostudy.study import reference
 from iostudy.study.combinations import Factor, FactorKind
 from iostudy.study.mode import find_mode
 from iostudy.study.model import Study
@@ -177,49 +168,3 @@ def _describe_change(factor: Factor, *, switched: bool) -> str:
             return f"{where}, by a new file system, as rarely as the plan allows"
         case unreachable:
             assert_never(unreachable)
-
-
-_OPTION = "logs"
-_LEVEL = "nfs"
-
-
-def suggest_nfs(study: Study, mounts: Iterable[Mount]) -> Iterator[str]:
-    """List configurations of the report that the study lacks, and how to add them."""
-    logs = next((factor for factor in study.factors if factor.option == _OPTION), None)
-    missing = _missing_configurations(study)
-    if logs is None or not missing:
-        return
-    points = list(dict.fromkeys(mount.point for mount in mounts if _is_writable_nfs(mount)))
-    if not points:
-        names = ", ".join(missing)
-        yield f"left out of {study.reference}: {names}, as no NFS is mounted here for writing"
-    for point in (path for path in points if not _is_used(path, logs)):
-        yield f"NFS at {point} is not used; for a log there {_remedy(study, logs, missing, point)}"
-
-
-def _missing_configurations(study: Study) -> Sequence[str]:
-    """The configurations of the report that lie on NFS, and that the study does not have."""
-    if study.reference is None:
-        return ()
-    published = dict.fromkeys(f.configuration for f in reference.get(study.reference).figures)
-    labels = {configuration.label for configuration in study.configurations()}
-    return [name for name in published if "NFS" in name and name not in labels]
-
-
-def _is_writable_nfs(mount: Mount) -> bool:
-    """Whether the mount is writable by its options, and its path fits in a list of logs."""
-    writable = "rw" in mount.options and "rw" in mount.super_options
-    return mount.filesystem in NFS and writable and "," not in str(mount.point)
-
-
-def _is_used(point: Path, logs: Factor) -> bool:
-    paths = (Path(path.strip()) for level in logs.levels for path in level.value.split(","))
-    return any(path.is_relative_to(point) for path in paths)
-
-
-def _remedy(study: Study, logs: Factor, missing: Sequence[str], point: Path) -> str:
-    path, label = json.dumps(str(point), ensure_ascii=False), missing[0]
-    if not study.chosen:
-        return f"add to {logs.name}: `{label}: {path}`"
-    chosen = f"`{label}: {{{logs.name}: {_LEVEL}}}`"
-    return f"add to {logs.name}: `{_LEVEL}: {path}`, and to configurations: {chosen}"
