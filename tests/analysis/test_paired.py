@@ -19,10 +19,11 @@ def test_positive_is_better_whichever_way_the_figure_points():
 
 def test_a_failed_run_is_worse_than_any_and_two_in_a_block_are_left_out():
     for higher_is_better in (True, False):
-        figures = [1.0, math.nan, math.nan], [math.nan, 1.0, math.nan]
+        figures = [1.0, math.nan, math.nan], [math.nan, math.nan, 1.0]
         runs = PairedRuns.from_figures(*figures, higher_is_better=higher_is_better)
         assert runs.differences.tolist() == [-math.inf, math.inf]
-        assert runs.lost == 1
+        assert runs.lost is not None
+        assert runs.lost.tolist() == [0, 1]
 
 
 def test_unequal_lengths_are_refused():

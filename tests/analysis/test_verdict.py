@@ -391,6 +391,10 @@ def test_rare_slow_runs_are_a_condition_of_equivalence():
     stalls = [figure / 2 if i % 7 == 0 else figure for i, figure in enumerate(same)]
     slow = compare(base, stalls, higher_is_better=True, rule=replace(RULE, rare=0.2))
     assert slow.verdict is Verdict.INCONCLUSIVE
+    # Blocks in which both failed count as slow runs of both.
+    lost = ([math.nan if i % 4 == 0 else y for i, y in enumerate(x)] for x in (base, same))
+    failing = compare(*lost, higher_is_better=True, rule=replace(RULE, rare=0.3))
+    assert failing.verdict is not Verdict.EQUIVALENT
 
 
 def test_many_studies_are_decided_as_one():

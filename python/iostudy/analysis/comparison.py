@@ -112,7 +112,8 @@ def decide_runs(runs: PairedRuns, rule: Rule, before: Outcomes | None = None) ->
     rare = None
     if rule.rare is not None:
         since = 0 if before is None else int(before.blocks.max())
-        rare = has_rare_slow_runs(baseline, other, rule, since=since)
+        lost = None if sample.lost is None else np.atleast_2d(sample.lost)
+        rare = has_rare_slow_runs(baseline, other, rule, lost=lost, since=since)
     return decide(other - baseline, rule, ready=ready, rare=rare, before=before)
 
 

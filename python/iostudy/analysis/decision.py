@@ -32,16 +32,26 @@ def is_balanced(after: Flags) -> Flags:
     return np.asarray(np.minimum(seconds, firsts) >= MIN_ORDERS)
 
 
-def has_rare_slow_runs(baseline: Array, other: Array, rule: Rule, *, since: int = 0) -> Flags:
+def has_rare_slow_runs(
+    baseline: Array,
+    other: Array,
+    rule: Rule,
+    *,
+    lost: NDArray[np.int64] | None = None,
+    since: int = 0,
+) -> Flags:
     """Whether slow runs of both are rarer than ``rule.rare`` so far; rows are studies.
 
-    Only the analyses after ``since`` blocks have a value.
+    Both failed in so many ``lost`` blocks before each. Only the analyses after ``since`` blocks
+    have a value.
     """
     assert rule.rare is not None
     rare = np.zeros(baseline.shape, dtype=bool)
     for count in rule.boundaries_of(baseline.shape[-1]).looks:
         if since < count <= baseline.shape[-1]:
-            most = most_slow_runs(count, rule.rare, rule.risk_spent(count))
+            failed = [0] * len(baseline) if lost is None else map(int, lost[:, count - 1])
+            level = rule.risk_spent(count)
+            most = [most_slow_runs(count + more, rule.rare, level) - more for more in failed]
             slow = (is_slow(x[:, :count], rule.margin).sum(axis=-1) for x in (baseline, other))
             rare[:, count - 1] = np.max(list(slow), axis=0) <= most
     return rare

@@ -13,6 +13,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -60,14 +61,15 @@ class PairedRuns:
     """s ln y of two configurations in their common blocks; -inf is a failed run.
 
     ``after`` says in which blocks the other ran after the baseline; None where a block has no one
-    order, as with windows. A block in which both failed is left out, and counts as ``lost``. The
-    last axis is that of blocks; rows are pairs with the same blocks.
+    order, as with windows. A block in which both failed is left out; ``lost`` are those before each
+    block, None if there are none. The last axis is that of blocks; rows are pairs with the same
+    blocks.
     """
 
     baseline: Array
     other: Array
     after: Flags | None = None
-    lost: int = 0
+    lost: NDArray[np.int64] | None = None
 
     @classmethod
     def from_figures(
@@ -91,7 +93,7 @@ class PairedRuns:
             x, y = (np.where(np.isneginf(values), values, -values) for values in (x, y))
         kept = ~(np.isneginf(x) & np.isneginf(y))
         order = None if after is None else np.asarray(after, dtype=bool)[kept]
-        return cls(x[kept], y[kept], order, int((~kept).sum()))
+        return cls(x[kept], y[kept], order, np.cumsum(~kept, dtype=np.int64)[kept])
 
     @property
     def differences(self) -> Array:
@@ -100,13 +102,16 @@ class PairedRuns:
 
     def first(self, count: int) -> PairedRuns:
         """Return the first blocks."""
-        order = None if self.after is None else self.after[..., :count]
-        return PairedRuns(self.baseline[..., :count], self.other[..., :count], order)
+        return self._select(np.s_[..., :count])
 
     def take(self, rows: Flags) -> PairedRuns:
         """Return some of the pairs."""
-        order = None if self.after is None else self.after[rows]
-        return PairedRuns(self.baseline[rows], self.other[rows], order)
+        return self._select(rows)
+
+    def _select(self, index: Any) -> PairedRuns:
+        after = None if self.after is None else self.after[index]
+        lost = None if self.lost is None else self.lost[index]
+        return PairedRuns(self.baseline[index], self.other[index], after, lost)
 
 
 def _performance(name: str, figures: Sequence[float]) -> Array:

@@ -66,7 +66,8 @@ class BlockedRuns:
         Those that share the same blocks with it come together, with their indexes.
         """
         x, y = self.figures.T[baseline], self.figures.T[baseline + 1 :]
-        common = ~(np.isnan(x) | np.isnan(y)) & ~(np.isneginf(x) & np.isneginf(y))
+        both_failed = np.isneginf(x) & np.isneginf(y)
+        common = ~(np.isnan(x) | np.isnan(y) | both_failed)
         patterns, kinds = np.unique(common, axis=0, return_inverse=True)
         for kind, blocks in enumerate(patterns):
             rows = np.flatnonzero(kinds.reshape(-1) == kind)
@@ -75,7 +76,8 @@ class BlockedRuns:
             if self.positions is not None:
                 after = self.positions.T[others][:, blocks] > self.positions.T[baseline, blocks]
             other = np.ascontiguousarray(y[rows][:, blocks])
-            yield others, PairedRuns(np.broadcast_to(x[blocks], other.shape), other, after)
+            lost = np.cumsum(both_failed[rows], axis=-1, dtype=np.int64)[:, blocks]
+            yield others, PairedRuns(np.broadcast_to(x[blocks], other.shape), other, after, lost)
 
     def first(self, count: int) -> BlockedRuns:
         """Return the first blocks."""
