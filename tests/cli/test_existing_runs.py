@@ -77,7 +77,7 @@ def test_single_runs_get_no_interval(program):
     write_runs(program, "before")
     write_runs(program, "after", 0.5, count=1)
     done = compare(program)
-    assert "(no interval)" in done.stdout
+    assert "[too wide]" in done.stdout
     assert "inconclusive" in done.stdout
     assert "A single run has no interval" in " ".join(done.stdout.split())
 
@@ -105,7 +105,12 @@ def test_lines_are_those_of_any_system(tmp_path, text):
         (tmp_path / name).write_bytes(text.encode())
     places = (str(tmp_path / "before.csv"), str(tmp_path / "after.csv"))
     (runs,), differences = read_csv_runs(places, (), higher_is_better=True)
+    assert runs.figure.higher_is_better
     assert (runs.figure.name, runs.first, runs.second) == ("build", [10, 11], [10, 11])
+    for name in ("before.csv", "after.csv"):
+        (tmp_path / name).write_text("p99_latency,10\n")
+    (latency,), _ = read_csv_runs(places, (), higher_is_better=True)
+    assert not latency.figure.higher_is_better
     assert not differences
 
 

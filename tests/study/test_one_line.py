@@ -55,17 +55,17 @@ def test_a_target_is_a_directory_or_a_mapping(tmp_path: Path) -> None:
 
 
 def test_figures_are_found_in_the_output(tmp_path: Path) -> None:
-    figures = ("write_p99=p99: ([0-9.]+)", "iops=json:result.iops")
+    figures = ("write_p99=p99: ([0-9.]+) ms,", "iops=json:result.iops")
     study = studied(tmp_path, commands=("true", "false"), figures=figures)
     options = study.workloads[0].options
     assert isinstance(options, CommandOptions)
     p99, iops = options.figures.values()
-    assert (p99.regex, p99.unit, p99.higher_is_better) == (
-        "p99: ([0-9.]+)",
+    assert (p99.regex, p99.unit, p99.higher_is_better) == ("p99: ([0-9.]+) ms,", "ms", False)
+    assert (iops.jmespath, iops.unit, iops.higher_is_better) == (
+        "result.iops",
         "as printed",
-        False,
+        True,
     )
-    assert (iops.jmespath, iops.higher_is_better) == ("result.iops", True)
     assert [each.name for each in study.workloads[0].figures] == ["write_p99", "iops"]
 
 
@@ -104,18 +104,24 @@ def test_a_pattern_for_a_figure_of_every_command_is_an_error(tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize("commands", [("true", "false"), ("fio a.fio", "fio b.fio")])
-@pytest.mark.parametrize("option", [{"unit": "ms"}, {"better": "higher"}])
+@pytest.mark.parametrize("option", [{"unit": ("ms",)}, {"better": ("higher",)}])
 def test_unit_and_direction_are_not_ignored(
-    tmp_path: Path, commands: tuple[str, ...], option: dict[str, str]
+    tmp_path: Path, commands: tuple[str, ...], option: dict[str, tuple[str, ...]]
 ) -> None:
-    with pytest.raises(UsageError, match=r"--(unit|better) (or|with)"):
+    with pytest.raises(UsageError, match=r"--(unit|better) (once|with)"):
         studied(tmp_path, commands=commands, **option)
 
 
-@pytest.mark.parametrize("option", [{"unit": "ms"}, {"better": "lower"}])
-def test_unit_and_direction_are_of_one_figure(tmp_path: Path, option: dict[str, str]) -> None:
-    with pytest.raises(UsageError, match="one figure with --unit or --better"):
-        studied(tmp_path, commands=("true", "false"), figures=("p99,iops",), **option)
+def test_every_figure_has_its_unit_and_direction(tmp_path: Path) -> None:
+    line = {"commands": ("true", "false"), "figures": ("p99,score",)}
+    study = studied(tmp_path, **line, unit=("ms", "points"), better=("lower", "higher"))
+    assert [(f.unit, f.higher_is_better) for f in study.workloads[0].figures] == [
+        ("ms", False),
+        ("points", True),
+    ]
+    for option in ({"unit": ("ms",)}, {"better": ("lower",)}):
+        with pytest.raises(UsageError, match="once for each figure"):
+            studied(tmp_path, **line, **option)
 
 
 def test_names_of_figures_may_be_one_list(tmp_path: Path) -> None:
@@ -127,9 +133,9 @@ def test_direction_of_a_figure_is_never_guessed(tmp_path: Path) -> None:
     for name in ("score", "requests_per_s", "MB_s", "error_rate", "iops_p99"):
         with pytest.raises(UsageError, match="--better"):
             studied(tmp_path, commands=("true", "false"), figures=(name,))
-    with pytest.raises(UsageError, match=r"(?s)less of score is better.*study file"):
+    with pytest.raises(UsageError, match=r"(?s)less of score is better.*once for each"):
         studied(tmp_path, commands=("true", "false"), figures=("iops,score",))
-    study = studied(tmp_path, commands=("true", "false"), figures=("score",), better="higher")
+    study = studied(tmp_path, commands=("true", "false"), figures=("score",), better=("higher",))
     assert study.workloads[0].figure.higher_is_better
     for name, is_higher in {"ops_per_s": True, "wall_s": False, "us_per_op": False}.items():
         study = studied(tmp_path, commands=("true", "false"), figures=(name,))

@@ -16,6 +16,7 @@ from iostudy.errors import UsageError, WorkloadError, WorkloadStoppedError
 from iostudy.units import MIB
 from iostudy.workloads.external import command
 from iostudy.workloads.external.command import CommandOptions
+from iostudy.workloads.external.extract import AS_PRINTED
 from iostudy.workloads.workload import Place
 
 pytestmark = pytest.mark.child
@@ -125,7 +126,7 @@ def test_a_number_in_another_unit_is_converted(place, text, unit, value):
 @pytest.mark.parametrize(
     ("text", "unit"),
     [
-        ("980 MB/s", "as printed"),
+        ("980 tps", AS_PRINTED),
         ("980 MB", "MB/s"),
         ("980 MiB/s", "ms"),
         ("980 sheep", "ms"),
@@ -137,6 +138,12 @@ def test_a_number_in_another_unit_is_converted(place, text, unit, value):
 def test_what_is_no_unit_of_the_figures_kind_changes_no_number(place, text, unit):
     figures = {"x": {"regex": r"([\d.]+)", "unit": unit, "higher_is_better": True}}
     assert printing(text, figures=figures).run(place).figures["x"] == 980
+
+
+def test_a_unit_that_the_study_does_not_know_is_an_error(place):
+    figures = {"x": {"regex": r"([\d.]+)", "unit": AS_PRINTED, "higher_is_better": True}}
+    with pytest.raises(WorkloadError, match=r"add --unit MB/s, or `unit: MB/s`"):
+        printing("980 MB/s", figures=figures).run(place)
 
 
 def test_one_figure_that_is_missing_leaves_none(place):

@@ -69,11 +69,10 @@ def compare(
         ),
     ] = None,
     lower_is_better: Annotated[
-        bool, typer.Option("--lower-is-better", help="With --csv: the values are times.")
+        bool, typer.Option("--lower-is-better", help="With --csv: less of every figure is better.")
     ] = False,
     margin: Annotated[
-        str | None,
-        typer.Option(help="With --fio or --csv: the margin.", show_default="3%"),
+        str | None, typer.Option(help="With --fio or --csv: the margin.", show_default="3%")
     ] = None,
     risk: Annotated[
         str | None,

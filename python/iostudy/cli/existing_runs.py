@@ -11,6 +11,7 @@ from pathlib import Path
 from iostudy.errors import UsageError
 from iostudy.report.documents.existing_runs import FigureRuns
 from iostudy.safe_path import read_regular
+from iostudy.study.one_line import read_direction
 from iostudy.units import MIB
 from iostudy.workloads.definition import Figure
 from iostudy.workloads.external import fio_report
@@ -105,7 +106,8 @@ def read_csv_runs(
 ) -> tuple[list[FigureRuns], tuple[str, ...]]:
     """Read two files of lines ``name,value``, a line for each run; those of common names.
 
-    The second value says which names are in one file alone. UsageError for another line, and for a
+    Of a name such as p99 less is better all the same. The second value says which names are in one
+    file alone. UsageError for another line, and for a
     requested name that a file lacks.
     """
     first, second = (_read_csv(Path(place)) for place in places)
@@ -121,7 +123,7 @@ def read_csv_runs(
         )
     runs = [
         FigureRuns(
-            Figure(name=name, unit="", documentation="", higher_is_better=higher_is_better),
+            Figure(name, "", "", higher_is_better and read_direction(name) is not False),
             first[name],
             second[name],
         )

@@ -106,10 +106,20 @@ def try_study(
         ),
     ] = None,
     better: Annotated[
-        Better | None,
-        typer.Option(help="Whether more or less of the figure is better, if its name does not say"),
+        list[Better] | None,
+        typer.Option(
+            help="Whether more or less of the figure is better, if its name does not say; with "
+            "several figures once for each."
+        ),
     ] = None,
-    unit: Annotated[str | None, typer.Option(help="Unit of the figure.")] = None,
+    unit: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="UNIT",
+            help="Unit of the figure; with several figures once for each.",
+            show_default="what the REGEX has after its number",
+        ),
+    ] = None,
     margin: Annotated[str, typer.Option(help="Smaller differences do not matter.")] = "5%",
     risk: Annotated[str, typer.Option(help="Chance of any wrong verdict.")] = "5%",
     max_time: Annotated[
@@ -164,8 +174,8 @@ def try_study(
         write=write,
         on=on,
         figures=tuple(figure or ()),
-        better=better,
-        unit=unit,
+        better=tuple(better or ()),
+        unit=tuple(unit or ()),
         margin=margin,
         risk=risk,
         warmup=warmup,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import shlex
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -19,6 +19,7 @@ from iostudy.study.names import MAX_LENGTH
 from iostudy.study.source import block_text, read, write
 from iostudy.workloads.external import fio_job
 from iostudy.workloads.external.command import COMMAND, CommandOptions
+from iostudy.workloads.external.extract import AS_PRINTED, find_unit
 from iostudy.workloads.external.fio import FIO
 
 _WHERE = "the command line"
@@ -30,7 +31,6 @@ _NUMBER = (
     r"(?![\d.,:]*\d|[A-Za-z]+\d| ?[kKMGTP]\b)"
 )
 """A number with its sign; none of the beginning of 1,234, of 2:05, of 0m1.5s or of 12k."""
-_AS_PRINTED = "as printed"
 _LOWER = re.compile(
     r"(?i)(^|[_.-])(p\d+|lat\w*|\w*time|elapsed|duration|delay|seconds|[mun]?s)($|[_.-])"
 )
@@ -61,8 +61,8 @@ class OneLine:
     write: str | None = None
     on: str | None = None
     figures: tuple[str, ...] = ()
-    better: str | None = None
-    unit: str | None = None
+    better: tuple[str, ...] = ()
+    unit: tuple[str, ...] = ()
     margin: str = "5%"
     risk: str = "5%"
     warmup: int = 0
@@ -252,22 +252,28 @@ def _figures(line: OneLine) -> dict[str, Any]:
         figure.name for figure in COMMAND.figures(CommandOptions.model_validate({"run": "true"}))
     }
     ways = {name: way for name, way in _named_figures(line).items() if way or name not in always}
-    if len(ways) != 1 and (line.unit or line.better):
-        raise _usage(
-            "one figure with --unit or --better",
-            ", ".join(ways) or "none that the output has",
-            "write a study file, in which each has its own: --print shows one to begin with",
-            "--figure",
-        )
+    units, directions = (
+        dict(zip(ways, _for_each(option, given, ways), strict=True))
+        for option, given in (("--unit", line.unit), ("--better", line.better))
+    )
     figures = {
         name: {
             **_extract(name, way),
-            "unit": line.unit or _AS_PRINTED,
-            "higher_is_better": _higher_is_better(name, line.better, alone=len(ways) == 1),
+            "unit": units[name] or find_unit(way) or AS_PRINTED,
+            "higher_is_better": _higher_is_better(name, directions[name]),
         }
         for name, way in ways.items()
     }
     return {"figures": figures} if figures else {}
+
+
+def _for_each(option: str, given: Sequence[str], figures: Collection[str]) -> Sequence[str]:
+    """Return what an option says of each figure; ``""`` where it is not given."""
+    if given and len(given) != len(figures):
+        count = f"{len(given)} for {', '.join(figures) or 'no figure that the output has'}"
+        wanted = f"{option} once for each figure, in their order"
+        raise _usage(wanted, count, f"repeat {option}, or leave it out", option)
+    return given or [""] * len(figures)
 
 
 def _named_figures(line: OneLine) -> dict[str, str]:
@@ -292,21 +298,24 @@ def _extract(name: str, way: str) -> dict[str, str]:
     return {"regex": way or rf"\b{re.escape(name)}\b\W*?{_NUMBER}"}
 
 
-def _higher_is_better(name: str, better: str | None, *, alone: bool) -> bool:
-    """As it was given; otherwise as the name says."""
-    if better is not None:
-        return better == "higher"
+def read_direction(name: str) -> bool | None:
+    """Return whether more of a figure is better by its name; None if that does not say it."""
     lower, higher = _LOWER.search(_PER_SECOND.sub("", name)), _HIGHER.search(name)
-    if bool(lower) is bool(higher) or (higher and _FAULTS.search(name)):
+    unclear = bool(lower) is bool(higher) or (higher and _FAULTS.search(name))
+    return None if unclear else bool(higher)
+
+
+def _higher_is_better(name: str, better: str) -> bool:
+    """As it was given; otherwise as the name says."""
+    direction = better == "higher" if better else read_direction(name)
+    if direction is None:
         raise _usage(
             f"whether more or less of {name} is better",
             "a name that does not say it",
-            "add --better higher, or --better lower"
-            if alone
-            else "write a study file, in which each figure has its own direction",
+            "add --better higher, or --better lower; with several figures once for each",
             "--figure",
         )
-    return bool(higher)
+    return direction
 
 
 def _label(line: OneLine) -> str:

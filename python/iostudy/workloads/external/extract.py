@@ -28,6 +28,8 @@ _SIZES = {
     **{f"{prefix}i": 1024.0**power for power, prefix in enumerate("KMGT", 1)},
 }
 _SECONDS = {"m": 1e-3, "u": 1e-6, "µ": 1e-6, "n": 1e-9}
+AS_PRINTED = "as printed"
+"""The unit of numbers that the output gives without one, such as scores."""
 _MAX_PATTERN = 1000
 """Characters of a pattern, which finds one number."""
 
@@ -37,7 +39,7 @@ class Extract(Options):
 
     unit: Annotated[str, Field(min_length=1, max_length=20)] = Field(
         description="the unit, such as MiB/s; a number that the output gives in another unit of "
-        "size or time, such as 980 KiB/s, is converted to it",
+        "size or time, such as 980 KiB/s, is converted to it"
     )
     higher_is_better: bool = Field(description="true for a rate, false for a time")
     regex: str | None = Field(
@@ -100,7 +102,16 @@ class Extract(Options):
             return None, f"no match; the output ends with {_end_of(output)}", 1.0
         start, end = max(0, last.start() - _NEAR_CHARACTERS), last.end() + _NEAR_CHARACTERS
         near = f"{last[1]!r}, in {output.text[start:end]!r}"
-        printed = _read_unit(_UNIT.match(output.text, last.end(1)))
+        unit = _UNIT.match(output.text, last.end(1))
+        if unit and self.unit == AS_PRINTED:
+            name = unit[0].strip()
+            raise WorkloadError(
+                "the unit of the figure, as the program may print another one in another run",
+                found=near,
+                where=f"{self.stream}, at {name}",
+                remedy=f"add --unit {name}, or `unit: {name}` in a study file",
+            )
+        printed = _read_unit(unit)
         wanted = _read_unit(_UNIT.fullmatch(self.unit))
         if printed is None or wanted is None or printed[:2] != wanted[:2]:
             return last[1], near, 1.0
@@ -158,6 +169,12 @@ class _Unit(NamedTuple):
     is_time: bool
     is_rate: bool
     scale: float
+
+
+def find_unit(regex: str) -> str:
+    """Return the unit that a pattern has after its group; empty without one."""
+    unit = _UNIT.match(regex, regex.rfind(")") + 1)
+    return unit[0].strip() if unit else ""
 
 
 def _read_unit(match: re.Match[str] | None) -> _Unit | None:
