@@ -27,6 +27,7 @@ _REPORT = "report.json"
 _LARGEST_REPORT = 64 * MIB
 _QUESTION, _INDENT = 66, " " * 13
 _LEDGER = "ledger."
+_COMPLETE = "complete"
 _OWN_NAMES = frozenset(("report.html", "report.md", _REPORT, "telemetry", "samples", "hadoop"))
 """Names that iostudy gives in an output folder."""
 
@@ -114,7 +115,7 @@ def _subfolders(folder: Path) -> list[Path]:
 
 
 def _read_study(path: Path) -> _ListedStudy:
-    """Read the report's answer, or without a report the question from the ledger."""
+    """Read the answer of the report, or without one that of the ledger."""
     try:
         report: dict[str, Any] = json.loads(read_regular(path / _REPORT, _LARGEST_REPORT))
         return _ListedStudy(
@@ -122,22 +123,24 @@ def _read_study(path: Path) -> _ListedStudy:
             require_time(float(report["started_at"])),
             str(report["question"]),
             str(report["headline"]),
-            report["state"] == "complete",
+            report["state"] == _COMPLETE,
         )
     except (OSError, ValueError, KeyError, TypeError, OverflowError, RecursionError):
         return _read_ledger(path)
 
 
 def _read_ledger(path: Path) -> _ListedStudy:
+    from iostudy.cli.report_output import read_report
     from iostudy.ledger.studies import open_ledger, recorded_study
 
     with open_ledger(path) as ledger:
-        row = ledger.study()
-        answer = "no finished trial: it runs, or was killed"
-        if _has_results(ledger):
-            answer = "no report: it runs, or was killed; `iostudy report` prints one"
-        question = recorded_study(row).question
-        return _ListedStudy(path, row.started_at, question, answer, complete=False)
+        if not _has_results(ledger):
+            row, answer = ledger.study(), "no finished trial: it runs, or was killed"
+            question = recorded_study(row).question
+            return _ListedStudy(path, row.started_at, question, answer, complete=False)
+    report = read_report(path)
+    complete = report.state == _COMPLETE
+    return _ListedStudy(path, report.started_at, report.question, report.headline, complete)
 
 
 def _is_disposable(path: Path) -> bool:
@@ -148,7 +151,7 @@ def _is_disposable(path: Path) -> bool:
     names = {entry.name for entry in path.iterdir()}
     if not names:
         return True
-    if FILE_NAME not in names or not all(map(_is_own, names)):
+    if FILE_NAME not in names or any(not n.startswith(_LEDGER) for n in names - _OWN_NAMES):
         return False
     try:
         with open_ledger(path) as ledger:
@@ -164,7 +167,3 @@ def _has_results(ledger: Ledger) -> bool:
 
     finished = any(row.status is TrialStatus.FINISHED for row in ledger.rows())
     return finished or bool(WindowRecord(ledger).rows().windows)
-
-
-def _is_own(name: str) -> bool:
-    return name in _OWN_NAMES or name.startswith(_LEDGER)
