@@ -7,6 +7,7 @@ import pytest
 from iostudy.analysis.spending import CONTINUABLE, SPENT
 from iostudy.analysis.verdict import Verdict
 from iostudy.errors import UsageError
+from iostudy.execution.listeners import Listener
 from iostudy.execution.schedule import TimeLimit
 from iostudy.execution.session import prepare_session
 from iostudy.ledger.store import Ledger
@@ -23,10 +24,20 @@ def fake(seed=0):
     return FakeNode(effects={(WRITE, "kyber"): -0.6, (READ, "kyber"): 0.04}, noise=0.1, seed=seed)
 
 
-def go_on(folder, node, blocks, *, limit=None):
+class Ends(Listener):
+    """The progress after every block."""
+
+    def __init__(self):
+        self.progress = []
+
+    def block_ended(self, progress):
+        self.progress.append(progress)
+
+
+def go_on(folder, node, blocks, *, limit=None, listeners=()):
     session = prepare_session(study(SHORT), folder, root=True, resume=True, further_blocks=blocks)
     limits = {} if limit is None else {"limit": limit}
-    return session.execute(node, seed=None, listeners=(), **limits)
+    return session.execute(node, seed=None, listeners=listeners, **limits)
 
 
 def blocks_of(folder, workload):
@@ -38,7 +49,11 @@ def test_futile_comparisons_reopen_and_decided_ones_stay(tmp_path):
     assert first[WRITE].verdict is Verdict.WORSE
     assert not first[READ].verdict.is_final
     before = blocks_of(tmp_path, WRITE), blocks_of(tmp_path, READ)
-    again = {own.workload: own.comparison for own in go_on(tmp_path, fake(1), 3)}
+    ends = Ends()
+    results = go_on(tmp_path, fake(1), 3, listeners=[ends])
+    again = {own.workload: own.comparison for own in results}
+    last = first[READ].blocks + 3
+    assert [progress.blocks for progress in ends.progress] == [last] * 3
     assert again[WRITE] == first[WRITE]
     assert again[READ].blocks == first[READ].blocks + 3
     assert blocks_of(tmp_path, WRITE) == before[0]

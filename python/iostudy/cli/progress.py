@@ -110,7 +110,7 @@ class _EventLines(Listener):
         say(f"waiting {format_seconds(seconds)} for a quieter machine before the next attempt")
 
     def time_limit_reached(self, seconds: float) -> None:
-        say(f"the time limit of {format_seconds(seconds)} is reached; `--resume` continues")
+        say(f"the time limit of {format_seconds(seconds)} is reached")
 
     def workload_given_up(self, given_up: GivenUpWorkload) -> None:
         say(

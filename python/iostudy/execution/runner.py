@@ -6,6 +6,7 @@ A trial goes from STARTED to FINISHED, FAILED, INVALID or INTERRUPTED.
 from __future__ import annotations
 
 import hashlib
+import math
 import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -331,9 +332,14 @@ class Runner:
         return row
 
     def _notify(self, block: Block) -> None:
-        progress = self._schedule.progress(block, self._rows, self._seconds / self._trials)
-        left = min(progress.seconds_left, self._limit.seconds_left)
-        progress = replace(progress, seconds_left=left)
+        mean = self._seconds / self._trials
+        progress = self._schedule.progress(block, self._rows, mean)
+        last, left = progress.blocks, min(progress.seconds_left, self._limit.seconds_left)
+        if self._study.is_continued and (further := self._study.further_blocks) < math.inf:
+            blocks = sum(int(further) - self._added[label] for label in self._requests)
+            left = min(left, blocks * len(block.order) * mean)
+            last = min(last, block.index + int(further) - self._added[block.workload])
+        progress = replace(progress, blocks=last, seconds_left=left)
         for listener in self._listeners:
             listener.block_ended(progress)
 
