@@ -7,7 +7,9 @@ import os
 import stat
 import threading
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass
+from glob import iglob
 from pathlib import Path
 
 from iostudy.visible import visible
@@ -29,6 +31,11 @@ class KernelChoice:
 
     current: str
     available: tuple[str, ...]
+
+
+def find_files(pattern: str, root: Path) -> Iterator[Path]:
+    """Yield the files of a pattern; `Path.glob` would raise OSError where a folder vanishes."""
+    return map(root.joinpath, iglob(pattern, root_dir=root))  # noqa: PTH207
 
 
 def decode(data: bytes) -> str:

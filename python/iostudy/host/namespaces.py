@@ -11,10 +11,9 @@ import struct
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
-from glob import iglob
 from pathlib import Path
 
-from iostudy.host.files import ROOT
+from iostudy.host.files import ROOT, find_files
 from iostudy.host.mounts import Mount, parse_mountinfo
 
 _GET_ID = 0x8008B705
@@ -69,7 +68,7 @@ class MountNamespace:
         """Whether its file is open or bind-mounted anywhere; a reused inode counts as kept."""
         name = f"mnt:[{self.inode}]"
         bound = any(m.filesystem == _NSFS and m.root == name for _, m in _mounts_everywhere())
-        return bound or any(_target(file) == name for file in _find_files("fd/*"))
+        return bound or any(_target(file) == name for file in find_files("proc/[0-9]*/fd/*", ROOT))
 
 
 def is_everything_visible() -> bool:
@@ -100,13 +99,8 @@ def _mounts_everywhere() -> Iterator[tuple[int, Mount]]:
 
 def _files() -> Iterator[tuple[int, Path]]:
     """The namespace file of every thread, with the number of the thread."""
-    files = _find_files("task/[0-9]*/ns/mnt")
+    files = find_files("proc/[0-9]*/task/[0-9]*/ns/mnt", ROOT)
     return ((int(file.parent.parent.name), file) for file in files)
-
-
-def _find_files(pattern: str) -> Iterator[Path]:
-    """The files of all processes; `Path.glob` would raise OSError where one has ended meanwhile."""
-    return map(Path, iglob(str(ROOT / "proc/[0-9]*" / pattern)))  # noqa: PTH207
 
 
 def _target(link: Path) -> str:

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from iostudy.host.configuration.assignment import Assignment, Stage, matches_path
-from iostudy.host.files import ROOT
+from iostudy.host.files import ROOT, find_files
 from iostudy.persist import dropins
 from iostudy.persist.dropins import ExistingLine
 from iostudy.persist.plan import Activation, Expected, PersistencePlan, format_heading
@@ -55,7 +55,7 @@ def plan(kept: Sequence[PersistedSetting], origin: str, root: Path = ROOT) -> Pe
 
 
 def _matching(pattern: str, root: Path) -> tuple[Path, ...]:
-    paths = root.glob(pattern.removeprefix("/"))
+    paths = find_files(pattern.removeprefix("/"), root)
     return tuple(Path("/") / path.relative_to(root) for path in sorted(paths))
 
 

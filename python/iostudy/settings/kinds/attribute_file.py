@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import ClassVar
 
 from iostudy.errors import TargetError
-from iostudy.host.files import NOT_HERE, ROOT, decode, write_attribute
+from iostudy.host.files import NOT_HERE, ROOT, decode, find_files, write_attribute
 from iostudy.settings import catalog
 from iostudy.settings.attributes import AttributeSetting
 from iostudy.settings.change import SettingKind
@@ -148,7 +148,7 @@ def _below_root(file: str, pattern: str) -> str:
 def _find(definition: AttributeDefinition, where: Location) -> tuple[str, ...]:
     patterns = where.fill(definition.attributes)
     for pattern in patterns:
-        paths = islice(ROOT.glob(pattern[1:]), MAX_FILES)
+        paths = islice(find_files(pattern[1:], ROOT), MAX_FILES)
         if files := sorted(path for path in paths if path.is_file()):
             # Several CPUs may have links to the policy that they share.
             return tuple(dict.fromkeys(_require_attribute(definition, path) for path in files))
