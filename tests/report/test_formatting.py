@@ -74,6 +74,8 @@ def test_changes_above_100_percent_are_ratios() -> None:
     assert format_signed_change(1.0) == "+100.0 %"
     assert format_change_interval(29.0, span(24.1, 35.2)) == "30.0 x [25.1, 36.2]"
     assert format_change_interval(1.5, span(-0.3, 5000.0)) == "2.50 x [too wide]"
+    assert format_change_interval(0.05, None) == "+5.0 % [too wide]"
+    assert format_change_interval(None, span(-1.0, 0.04)) == "– [-100.0, +4.0]"
     assert format_change_interval(4.0, span(0.5, 5000.0)) == "5.00 x [1.50, >1000]"
     faster = result("1024", Verdict.BETTER, change=29.0, interval=span(24.1, 35.2))
     assert format_change_size(faster) == "30.0 x [25.1, 36.2]"

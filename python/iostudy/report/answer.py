@@ -8,6 +8,7 @@ import shlex
 import textwrap
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 
 from rich.cells import cell_len, set_cell_size
@@ -19,7 +20,7 @@ from iostudy.analysis.verdict import Verdict
 from iostudy.report.bars import SHOWN_MARGINS, format_interval_axis, format_interval_bar
 from iostudy.report.base import State, Step
 from iostudy.report.drawing import BLUE, GREEN, GREY, RED, VERDICT_MARKS
-from iostudy.report.formatting import format_against, format_blocks_needed, format_count
+from iostudy.report.formatting import format_against, format_count, quote_label
 from iostudy.report.topics.covariates import describe_disturbances, list_open_workloads
 from iostudy.report.topics.verdicts import (
     FigureVerdicts,
@@ -33,6 +34,7 @@ from iostudy.report.topics.verdicts import (
 from iostudy.report.values import Report
 from iostudy.units import format_percent, format_seconds
 from iostudy.visible import visible
+from iostudy.workloads.external.extract import AS_PRINTED
 
 
 @dataclass(frozen=True)
@@ -118,11 +120,9 @@ def _reasons(report: Report, compared: list[Result]) -> Iterator[str]:
     if noisy:
         noise, noisiest = max(noisy, key=lambda pair: pair[0].blocks)
         sd, margin = (format_percent(round(share, 3)) for share in (noise.sd, noise.margin))
-        needed = format_blocks_needed(noise.blocks, more="more than ")
-        yield (
-            f"pairs of runs of {noisiest.label} vary by {sd}: {needed} blocks tell {margin} apart, "
-            f"{max(result.blocks for result in noisiest.results)} ran"
-        )
+        blocks = format_count(max(result.blocks for result in noisiest.results), "block")
+        too_much = f"too much to tell {margin} apart in {blocks}"
+        yield f"pairs of runs of {noisiest.label} vary by {sd}, {too_much}"
     spans = [result.interval for result in compared if result.is_open and result.interval]
     if any(span.low > 0 or span.high < 0 for span in spans):
         fewest = report.method.min_blocks
@@ -141,6 +141,8 @@ _GAP = "  "
 _PASTED = _COMMAND, _PATH = "  $ ", "report  "
 """Beginnings of lines to paste."""
 _STEPS = 2
+_FITS = (4, 3, 99, 1), (2, 2, 99, 1), (2, 1, 99, 0), (2, 1, 5, 1), (2, 1, 3, 1), (1, 1, 2, 1)
+"""Lines of the sentence and of reasons, rows of a table, and lines of their changes."""
 _LEAST_LABEL, _LEAST_PLOT, _LARGEST_PLOT = 10, 13, 25
 _CUT = "…"
 _SCALES = SHOWN_MARGINS, 5, 10
@@ -150,9 +152,9 @@ _SCALES = SHOWN_MARGINS, 5, 10
 def lay_out(answer: Answer, width: int = COLUMNS) -> list[Text]:
     """Return the lines. Commands and paths are never folded or cut, so they can be pasted."""
     width = min(width, COLUMNS)
-    for sentences, reasons, rows in ((4, 3, 99), (2, 2, 99), (2, 1, 5), (2, 1, 3), (1, 1, 2)):
+    for sentences, reasons, rows, changes in _FITS:
         head, end = _head(answer, width, sentences), list(_end(answer, width, reasons))
-        tables = _tables(answer, width, rows)
+        tables = _tables(answer, width, rows, changes)
         for gap in (True, False):
             lines = _join((head, tables, end), gap=gap)
             if len(lines) <= LINES:
@@ -196,7 +198,7 @@ def _rank(result: Result) -> float:
     return -math.inf if result.change is None else -abs(result.change)
 
 
-def _tables(answer: Answer, width: int, most_rows: int) -> list[Text]:
+def _tables(answer: Answer, width: int, most_rows: int, changes: int) -> list[Text]:
     shape = _Shape.of(answer, width)
     lines: list[Text] = []
     for table in answer.tables:
@@ -206,17 +208,20 @@ def _tables(answer: Answer, width: int, most_rows: int) -> list[Text]:
             # The largest differences, in the given order.
             ranked = sorted(others, key=_rank)[: most_rows - 1]
             others = [result for result in others if result in ranked]
-        lines += map(shape.row, (baseline, *others))
+        for result in (baseline, *others):
+            lines += islice(shape.rows(result), 1 + changes)
         if left := len(table.results) - 1 - len(others):
             lines.append(_line(f"{_GAP}… {left} more: see the report", "dim"))
     if any(result.flags or result.fragile for t in answer.tables for result in t.results):
         lines.append(_line(_FLAGGED, "dim"))
-    known = [(t.name, r, r.slow) for t in answer.tables for r in t.results if r.slow]
-    slow = "; ".join(
-        f"{result.configuration} on {name} {format_slow_runs(result)}"
-        for name, result, runs in known
-        if runs.slow
-    )
+    many = len(answer.tables) > 1
+    known = [
+        (quote_label(result.configuration) + (f" on {table.name}" if many else ""), result, runs)
+        for table in answer.tables
+        for result in table.results
+        if (runs := result.slow)
+    ]
+    slow = "; ".join(f"{name} {format_slow_runs(r)}" for name, r, runs in known if runs.slow)
     if not slow and any(runs.runs for _, _, runs in known):
         most = max(runs.at_most for _, _, runs in known)
         slow = f"none, at most {format_percent(most)} of any configuration's"
@@ -226,14 +231,23 @@ def _tables(answer: Answer, width: int, most_rows: int) -> list[Text]:
 
 
 def _unit(table: FigureVerdicts) -> str:
-    """Return the unit of the figure, after its percentile if it is one: ``p99 us``."""
-    percentile = re.search(r"_(p[0-9.]+)$", table.figure.name)
-    return visible(f"{percentile[1]} {table.figure.unit}" if percentile else table.figure.unit)
+    """Return the unit of the figure, after its percentile if it is one: ``p99 us``.
+
+    A figure without a unit has its name, where the table has another one.
+    """
+    figure = table.figure
+    if figure.unit == AS_PRINTED and figure.name != table.name:
+        return visible(figure.name)
+    percentile = re.search(r"_(p[0-9.]+)$", figure.name)
+    return visible(f"{percentile[1]} {figure.unit}" if percentile else figure.unit)
 
 
 @dataclass(frozen=True)
 class _Shape:
-    """Widths of the columns, which all tables of an answer share, and the margin of the plots."""
+    """Widths of the columns, which all tables of an answer share, and the margin of the plots.
+
+    Without room for changes next to verdicts, each has a line of its own.
+    """
 
     label: int
     value: int
@@ -257,6 +271,8 @@ class _Shape:
         value, change = (max(map(cell_len, texts), default=0) for texts in (values, changes))
         verdict = max((cell_len(_verdict(result)) for result in results), default=0)
         room = width - value - change - verdict - 4 * len(_GAP)
+        if room < _LEAST_LABEL:
+            room, change = room + change + len(_GAP), 0
         wanted = max((cell_len(text) for text in (*labels, *heads)), default=0)
         label = max(_LEAST_LABEL, min(wanted, room))
         left = room - label - len(_GAP)
@@ -272,18 +288,19 @@ class _Shape:
         cells = (
             set_cell_size(_cut(visible(table.name), label), label),
             _unit(table).rjust(self.value),
-            set_cell_size(_against(table), self.change),
+            set_cell_size(_against(table), self.change) if self.change else _against(table),
             " " * self.verdict,
             format_interval_axis(self.margin, self.plot, self.shown) if self.plot else "",
         )
         return _line(_GAP.join(cells).rstrip(), "bold")
 
-    def row(self, result: Result) -> Text:
+    def rows(self, result: Result) -> Iterator[Text]:
         """A configuration with its value, change, verdict and interval."""
+        against = _change(result)
         cells = (
             _GAP + set_cell_size(_cut(visible(result.configuration), self.label), self.label),
             format_value(result).rjust(self.value),
-            _change(result).rjust(self.change),
+            *([against.rjust(self.change)] if self.change else []),
         )
         style = VERDICT_STYLES[result.verdict] if result.verdict else "dim"
         verdict = (set_cell_size(_verdict(result), self.verdict), style)
@@ -296,7 +313,9 @@ class _Shape:
             )
         text = Text.assemble(_GAP.join(cells), _GAP, verdict, _GAP, bar)
         text.rstrip()
-        return text
+        yield text
+        if against and not self.change:
+            yield _line(_GAP * 2 + against)
 
 
 def _against(table: FigureVerdicts) -> str:

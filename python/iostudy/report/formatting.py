@@ -61,12 +61,11 @@ def format_against(baseline: str) -> str:
 
 
 def format_change_interval(change: float | None, interval: Span | None) -> str:
-    """A change and its interval; a single block has a change without an interval."""
+    """A change and its interval, whose ends are infinite where they are unknown."""
     if change is None:
-        return UNKNOWN
-    if interval is None:
-        return f"{format_relative_change(change)} (no interval)"
-    return format_relative_interval(change, interval.low, interval.high)
+        return UNKNOWN if interval is None else f"{UNKNOWN} {format_interval(interval)}"
+    ends = (interval.low, interval.high) if interval else (-1.0, math.inf)
+    return format_relative_interval(change, *ends)
 
 
 def format_blocks_needed(number: int, about: str = "about ", more: str = ">") -> str:

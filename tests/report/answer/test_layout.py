@@ -163,6 +163,9 @@ def test_an_open_answer_says_why_and_how_to_continue() -> None:
     text = "\n".join(line.plain for line in lay_out(answer))
     assert "why: pairs of runs of file-writes vary by" in text
     assert "--resume" in text
+    narrow = [line.plain for line in lay_out(answer, 40)]
+    verdicts = [str(row.verdict) for table in answer.tables for row in table.results[1:]]
+    assert sum(line.endswith(tuple(verdicts)) for line in narrow) == len(verdicts)
 
 
 def test_a_decided_answer_gives_no_reason() -> None:

@@ -340,10 +340,10 @@ def _sections(comparison: StudyComparison) -> Iterator[Section]:
         if effect := result.effect:
             row = [
                 *names,
+                ("verdict", effect.says),
+                ("change", format_change_interval(effect.change, effect.interval)),
                 (f"in {first}", format_signed_change(effect.first.change)),
                 (f"in {second}", format_signed_change(effect.second.change)),
-                ("change", format_change_interval(effect.change, effect.interval)),
-                ("verdict", effect.says),
                 ("blocks", f"{effect.first.blocks} and {effect.second.blocks}"),
             ]
             effects.append(row)

@@ -129,8 +129,8 @@ def build_runs_document(comparison: RunsComparison) -> Document:
     table = make_table(
         {
             "figure": result.figure.name,
-            "change": format_change_interval(result.change, result.interval),
             "verdict": result.says,
+            "change": format_change_interval(result.change, result.interval),
             "before": f"{format_figure(result.first.value)} {result.figure.unit}".strip(),
             "after": f"{format_figure(result.second.value)} {result.figure.unit}".strip(),
             "runs": f"{result.first.runs} and {result.second.runs}",

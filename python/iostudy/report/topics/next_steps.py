@@ -70,7 +70,7 @@ def suggest_next_steps(
         return (_step(f"See why {failed}: run it by hand, or read its trials in the report."),)
     of_nodes = NODES in row.circumstances
     if any(is_undecided(study, result) for result in exclude_bounds(compared)):
-        text = "Resume until every comparison has a verdict"
+        text = "Resume to run the planned blocks that are left"
         if not of_nodes:
             return (suggest_resume(text, study, folder),)
         file = library.command_argument(study.name, row.text)

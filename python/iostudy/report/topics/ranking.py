@@ -289,8 +289,8 @@ def build_ranking_section(report: Report) -> Section | None:
         {
             report.noun: pair.configuration,
             "against": pair.other,
-            "difference": format_change_interval(pair.change, pair.interval),
             "verdict": pair.verdict,
+            "difference": format_change_interval(pair.change, pair.interval),
         }
         for pair in ranking.pairs
     )
