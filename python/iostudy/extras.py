@@ -6,10 +6,7 @@ from importlib.util import find_spec
 
 from iostudy.errors import UsageError
 
-EXTRAS = {
-    "figures": ("vl_convert",),
-    "hdfs": ("hdfs_native",),
-}
+EXTRAS = {"figures": ("vl_convert",), "hdfs": ("hdfs_native",)}
 """The modules of each extra; pyproject.toml has their packages and versions."""
 
 

@@ -13,12 +13,9 @@ def visible(text: str, keep: str = "") -> str:
     """
     if text.isprintable():
         return text
-    return "".join(c if c in keep or not _controls(c) else _escaped(c) for c in text)
-
-
-def _controls(character: str) -> bool:
-    return unicodedata.category(character) in {"Cc", "Cf", "Cs", "Zl", "Zp"}
-
-
-def _escaped(character: str) -> str:
-    return character.encode("unicode_escape").decode("ascii")
+    return "".join(
+        c.encode("unicode_escape").decode("ascii")
+        if c not in keep and unicodedata.category(c) in {"Cc", "Cf", "Cs", "Zl", "Zp"}
+        else c
+        for c in text
+    )

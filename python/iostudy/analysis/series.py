@@ -136,12 +136,10 @@ def measure_slow_noise(baseline: ArrayLike, other: ArrayLike) -> SlowNoiseRatio 
     error = math.sqrt(float(residuals @ residuals) / freedom / squares)
     quantile = -float(t_quantile(freedom, _INTERVAL_LEVEL / 2))
     slopes = (slope + sign * quantile * error for sign in (0, -1, 1))
-    ratios = (_ratio_of_slope(slope_end * squares / shared) for slope_end in slopes)
-    return SlowNoiseRatio(*ratios)
-
-
-def _ratio_of_slope(slope: float) -> float:
-    return math.inf if slope >= _LARGEST_SLOPE else max(0.0, (2 + slope) / (2 - slope))
+    scaled = (slope_end * squares / shared for slope_end in slopes)
+    return SlowNoiseRatio(
+        *(math.inf if s >= _LARGEST_SLOPE else max(0.0, (2 + s) / (2 - s)) for s in scaled)
+    )
 
 
 def _remove_trend(values: Array, groups: NDArray[np.generic]) -> tuple[float, Array]:

@@ -86,11 +86,7 @@ def measure_variance_shares(
     errors = _jackknife_errors(layout, figures, [covariates[varying[i]] for i in chosen])
     parts = [
         VarianceShare(
-            varying[i],
-            share,
-            *_interval(share, layout.freedom, error),
-            *_line(y.ravel(), x[i]),
-            p,
+            varying[i], share, *_interval(share, layout.freedom, error), *_line(y.ravel(), x[i]), p
         )
         for (i, p), share, error in zip(selected.items(), shares, errors, strict=True)
     ]

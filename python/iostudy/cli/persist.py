@@ -82,8 +82,7 @@ def persist(
     unproven: Annotated[
         bool,
         typer.Option(
-            "--unproven",
-            help="Install a configuration that its study did not show to be better.",
+            "--unproven", help="Install a configuration that its study did not show to be better."
         ),
     ] = False,
     unsafe_folders: UnsafeFolders = False,
@@ -153,13 +152,11 @@ def _shown(artifact: Artifact) -> str:
     elif artifact.path.suffix == ".xml":
         text = f"<!-- {artifact.path.name} -->\n{artifact.after}"
     else:
-        text = f"# {_shown_path(artifact.path)}\n{artifact.after}"
+        # The path of a role's file is relative.
+        in_role = artifact.path.is_relative_to(ROLE)
+        path = artifact.path.relative_to("/") if in_role else artifact.path
+        text = f"# {path}\n{artifact.after}"
     return visible(text, keep="\n\t")
-
-
-def _shown_path(path: Path) -> Path:
-    """The path on a host; that of a role's file is relative."""
-    return path.relative_to("/") if path.is_relative_to(ROLE) else path
 
 
 def _write_folder(rendered: PersistencePlan, folder: Path, *, unsafe_folders: bool) -> None:

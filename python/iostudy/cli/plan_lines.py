@@ -107,8 +107,9 @@ def describe_changes(study: Study) -> list[tuple[str, str]]:
     changes += study.target.describe_changes()
     if study.starts_service:
         changes.append(f"the service {study.service} on 127.0.0.1, ended and removed at the end")
+    nothing = "nothing " + ("by iostudy itself" if _has_commands(study) else "but files of its own")
     return [
-        *(("changes", change) for change in changes or [_nothing(study)]),
+        *(("changes", change) for change in changes or [nothing]),
         *([("not restored", _OF_COMMANDS)] if _has_commands(study) else []),
         *_describe_commands(settings),
     ]
@@ -117,10 +118,6 @@ def describe_changes(study: Study) -> list[tuple[str, str]]:
 def _has_commands(study: Study) -> bool:
     """Whether programs run that may change anything on the host."""
     return any(workload.name == _PROGRAM for workload in study.workloads)
-
-
-def _nothing(study: Study) -> str:
-    return "nothing by iostudy itself" if _has_commands(study) else "nothing but files of its own"
 
 
 def _describe_commands(factors: Sequence[Factor]) -> list[tuple[str, str]]:

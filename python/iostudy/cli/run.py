@@ -198,11 +198,7 @@ def _run(
     from iostudy.folders import require_safe_folder
 
     assignment = prepare_session(
-        study,
-        folder,
-        root=os.geteuid() == 0,
-        resume=resume,
-        further_blocks=limits.further_blocks,
+        study, folder, root=os.geteuid() == 0, resume=resume, further_blocks=limits.further_blocks
     )
     final = find_completed(assignment)
     if final is not None:

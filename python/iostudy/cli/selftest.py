@@ -40,8 +40,7 @@ def selftest(
         Path, typer.Option(metavar="DIR", help="Directory of the 64 MiB scratch file.")
     ] = Path(),
     out: Annotated[
-        Path | None,
-        typer.Option(help="Output folder.", show_default="results/selftest-DATE-TIME"),
+        Path | None, typer.Option(help="Output folder.", show_default="results/selftest-DATE-TIME")
     ] = None,
     resume: Annotated[
         bool, typer.Option("--resume", help="Resume the selftest in the output folder.")

@@ -176,8 +176,7 @@ _REMEDIES = {
 
 def set_(
     assignments: Annotated[
-        list[str],
-        typer.Argument(metavar="SETTING=VALUE...", help="Such as block.scheduler=bfq."),
+        list[str], typer.Argument(metavar="SETTING=VALUE...", help="Such as block.scheduler=bfq.")
     ],
     on: On = None,
 ) -> None:

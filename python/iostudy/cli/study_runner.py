@@ -178,10 +178,7 @@ def _run_on_node(
 
 
 def build_local_node(
-    study: Study,
-    folder: Path,
-    permission: Permission,
-    start_line: StartLine = start_at_once,
+    study: Study, folder: Path, permission: Permission, start_line: StartLine = start_at_once
 ) -> LocalNode:
     """Build this machine as the study needs it; ``start_line`` is called before every run."""
     conditions = Conditions(
@@ -203,11 +200,7 @@ def build_local_node(
 
 
 def _confirm(
-    finished: StudySession,
-    confirmation: StudySession,
-    permission: Permission,
-    *,
-    limit: TimeLimit,
+    finished: StudySession, confirmation: StudySession, permission: Permission, *, limit: TimeLimit
 ) -> tuple[ComparisonResult, ...]:
     """Run the confirmation of a study's winner; return its results."""
     folder = finished.folder

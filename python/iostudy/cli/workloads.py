@@ -32,8 +32,7 @@ from iostudy.workloads.option_text import (
 
 def workloads(
     name: Annotated[
-        str | None,
-        typer.Argument(help="The workload to describe.", show_default="a line for each"),
+        str | None, typer.Argument(help="The workload to describe.", show_default="a line for each")
     ] = None,
     json: Json = False,
 ) -> None:

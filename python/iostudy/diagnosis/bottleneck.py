@@ -59,12 +59,7 @@ _SUBJECTS = {
 }
 
 
-OF_A_SLOW_DEVICE = (
-    Bottleneck.DEVICE,
-    Bottleneck.WRITEBACK,
-    Bottleneck.LOG,
-    Bottleneck.CONCURRENCY,
-)
+OF_A_SLOW_DEVICE = (Bottleneck.DEVICE, Bottleneck.WRITEBACK, Bottleneck.LOG, Bottleneck.CONCURRENCY)
 """Bottlenecks that can be consequences of what slows a device down."""
 
 

@@ -166,12 +166,9 @@ def read_daemons(reader: Reader) -> tuple[Daemon, ...]:
 
 
 def _daemons(reader: Reader) -> Iterator[Daemon]:
-    for folder in sorted(_processes(reader), key=lambda path: int(path.name)):
+    folders = (path for path in (reader.root / "proc").glob("[0-9]*") if path.name.isdecimal())
+    for folder in sorted(folders, key=lambda path: int(path.name)):
         role = parse_role(reader.text(folder / "cmdline") or "")
         if role:
             limits = parse_limits(reader.text(folder / "limits") or "")
             yield Daemon(int(folder.name), role, dict(limits))
-
-
-def _processes(reader: Reader) -> list[Path]:
-    return [path for path in (reader.root / "proc").glob("[0-9]*") if path.name.isdecimal()]

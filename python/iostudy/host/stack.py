@@ -90,11 +90,8 @@ def find_members(name: str, root: Path = ROOT) -> tuple[BlockDevice, ...]:
 def _members(device: BlockDevice, root: Path) -> tuple[BlockDevice, ...]:
     """Return the devices of a volume, or the single member of the btrfs on the device."""
     lower = tuple(devices.read_device(name, root) for name in device.slaves)
-    return lower or (btrfs_members(device, root) if _holds_btrfs(device, root) else ())
-
-
-def _holds_btrfs(device: BlockDevice, root: Path) -> bool:
-    return any((root / "sys/fs/btrfs").glob(f"*/devices/{device.name}"))
+    is_btrfs = any((root / "sys/fs/btrfs").glob(f"*/devices/{device.name}"))
+    return lower or (btrfs_members(device, root) if is_btrfs else ())
 
 
 def top_devices(place: str | Path, root: Path = ROOT) -> tuple[BlockDevice, ...]:

@@ -150,7 +150,14 @@ def read_topology(root: Path = ROOT) -> Topology:
     present = [device for device in _all_devices(root) if device.size_bytes]
     nodes = tuple(_node(device, places, root) for device in present)
     held = {node.backing_mount_id for node in nodes}
-    return _closed(nodes, (p for p in places if _is_data(p) or p.mount.id in held))
+    return _closed(
+        nodes,
+        (
+            p
+            for p in places
+            if p.devices or p.filesystem in _APART or p.is_network or p.mount.id in held
+        ),
+    )
 
 
 def read_places(root: Path = ROOT) -> tuple[MountEntry, ...]:
@@ -262,7 +269,3 @@ def _named_device(mount: Mount, root: Path) -> BlockDevice | None:
     return volumes.find_device_by_name(mount.source, root) or volumes.find_device_by_name(
         real, root
     )
-
-
-def _is_data(entry: MountEntry) -> bool:
-    return bool(entry.devices) or entry.filesystem in _APART or entry.is_network

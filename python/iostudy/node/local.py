@@ -227,7 +227,11 @@ class LocalNode:
                 },
                 "notes": list(self._notes),
                 **({"members": self._members} if self._members else {}),
-                **({"disks": dict(names)} if (names := self._disk_names()) else {}),
+                **(
+                    {"disks": dict(names)}
+                    if (names := self._scratch and self._scratch.disk_names)
+                    else {}
+                ),
             },
             **({request.name: dict(service.facts())} if request and service else {}),
         }
@@ -272,10 +276,6 @@ class LocalNode:
     def _target_paths(self) -> tuple[Path, ...]:
         """The paths of the target, existing or to be made."""
         return self._driver.paths(self._folder, self._scratch)
-
-    def _disk_names(self) -> Mapping[str, str]:
-        """The study's names of its disks by the kernel's, if there are several."""
-        return self._scratch.disk_names if self._scratch else {}
 
     def _target_identities(self) -> list[str]:
         """Stable identities of the devices below the target, or of mounts without devices."""

@@ -65,10 +65,7 @@ def _describe(progress: float, seconds: float) -> str:
 
 def _unsynced(volume: Volume, found: str, remedy: str) -> TargetError:
     return TargetError(
-        "to wait for the resync of the volume",
-        found=found,
-        where=volume.name,
-        remedy=remedy,
+        "to wait for the resync of the volume", found=found, where=volume.name, remedy=remedy
     )
 
 

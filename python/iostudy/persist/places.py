@@ -50,7 +50,7 @@ def find_held(on: Sequence[str]) -> PersistRequest:
     now = _read_inventory()
     kept = [_from_held(one, now, named=bool(on)) for one in read_committed_settings()]
     if on:
-        kept = [setting for setting in kept if _is_on(setting, on)]
+        kept = [k for k in kept if k.label == k.name or k.label in _labels(k.name, on)]
     if not kept:
         raise UsageError(
             "settings to keep",
@@ -85,11 +85,6 @@ def _from_held(one: CommittedSetting, now: Inventory, *, named: bool) -> Persist
     # It is still the same disk: settings of a removed disk are no longer held.
     disk = replace(InventoryDisk.described(one.device.name, now, named=named), here=one.device.name)
     return PersistedSetting(one.name, one.value, disk)
-
-
-def _is_on(setting: PersistedSetting, on: Sequence[str]) -> bool:
-    """Whether it is below one of the places, or has no place."""
-    return setting.label == setting.name or setting.label in _labels(setting.name, on)
 
 
 def _labels(name: str, on: Sequence[str]) -> tuple[str, ...]:

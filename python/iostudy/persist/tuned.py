@@ -45,7 +45,11 @@ def plan(kept: Sequence[PersistedSetting], origin: str, root: Path = ROOT) -> Pe
     """The profile for settings of KINDS, and the command that makes it the active one."""
     reasons = {setting: _reason(setting) for setting in kept}
     unkept = tuple(
-        UnsupportedSetting(k.text, why, _exclude_others(k)) for k, why in reasons.items() if why
+        UnsupportedSetting(
+            k.text, why, f"use --format {'udev' if k.name.startswith('block.') else 'sysctl'}"
+        )
+        for k, why in reasons.items()
+        if why
     )
     left = [setting for setting, why in reasons.items() if not why]
     if not left:
@@ -68,7 +72,9 @@ def plan(kept: Sequence[PersistedSetting], origin: str, root: Path = ROOT) -> Pe
 
 def text(kept: Iterable[PersistedSetting], origin: str, included: str = "") -> str:
     """Return the content of tuned.conf."""
-    sections: dict[str, list[str]] = {"main": [f"summary=Kept by iostudy from {_plain(origin)}"]}
+    sections: dict[str, list[str]] = {
+        "main": [f"summary=Kept by iostudy from {_SPECIAL.sub('?', origin)}"]
+    }
     if included:
         sections["main"].append(f"include={included}")
     for setting in kept:
@@ -113,10 +119,6 @@ def _reason(setting: PersistedSetting) -> str:
     return "" if _regex(disk) else "the disk has no WWID or serial number that udev knows too"
 
 
-def _exclude_others(setting: PersistedSetting) -> str:
-    return f"use --format {'udev' if setting.name.startswith('block.') else 'sysctl'}"
-
-
 def _regex(disk: InventoryDisk) -> str:
     """A regular expression over udev's properties that only this disk fulfils; empty if none.
 
@@ -142,7 +144,3 @@ def _included(path: Path, root: Path) -> str:
     active = (dropins.read_text(_ACTIVE, root) or "").split()
     names = (name for profile in active for name in (profiles if profile == PROFILE else [profile]))
     return ",".join(name for name in dict.fromkeys(names) if name != PROFILE)
-
-
-def _plain(origin: str) -> str:
-    return _SPECIAL.sub("?", origin)

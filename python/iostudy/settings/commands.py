@@ -67,10 +67,7 @@ def format_complaint(error: CommandError) -> str:
 
 
 def run_kept(
-    *command: str,
-    seconds: float = 0,
-    text: str = "",
-    environment: Mapping[str, str] | None = None,
+    *command: str, seconds: float = 0, text: str = "", environment: Mapping[str, str] | None = None
 ) -> str:
     """Run a command in ``/`` with a text as its input; return its output.
 

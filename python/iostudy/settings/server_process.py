@@ -99,12 +99,9 @@ def wait(arguments: Sequence[str]) -> int:
 
     Negative for a signal, as of Popen.
     """
-    (child,) = (child for child in _children if _is_command(child, arguments))
+    words = list(arguments)
+    (child,) = (c for c in _children if isinstance(c.args, list) and c.args[-len(words) :] == words)
     return child.wait()
-
-
-def _is_command(child: subprocess.Popen[str], arguments: Sequence[str]) -> bool:
-    return isinstance(child.args, list) and child.args[-len(arguments) :] == list(arguments)
 
 
 def _reap() -> None:

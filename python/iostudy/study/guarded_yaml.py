@@ -107,15 +107,13 @@ def _refuse(event: Any) -> None:
             raise RefusedError(event, "the merge key <<", _PLAIN)
         case ScalarEvent(value=value) if character := _UNPRINTABLE.search(value):
             raise RefusedError(event, f"the character U+{ord(character[0]):04X}", _TEXT)
-        case ScalarEvent(value=value, style=None) if _is_long_number(value):
+        case ScalarEvent(value=value, style=None) if len(value) > MAX_DIGITS and _NUMBER.fullmatch(
+            value
+        ):
             fault = f"a number of {len(value)} characters"
             raise RefusedError(event, fault, f"at most {MAX_DIGITS}; quote it if it is a text")
         case _:
             pass
-
-
-def _is_long_number(text: str) -> bool:
-    return len(text) > MAX_DIGITS and _NUMBER.fullmatch(text) is not None
 
 
 class _MarkingConstructor(RoundTripConstructor):

@@ -36,7 +36,11 @@ def combine_workloads(measured: Mapping[str, Measurement]) -> Measurement:
     return Measurement(
         _prefixed({label: run.figures for label, run in measured.items()}),
         _prefixed({label: run.latencies for label, run in measured.items()}),
-        tuple(_labelled(label, part) for label, run in measured.items() for part in run.parts),
+        tuple(
+            Part({"workload": label, **part.labels}, _prefixed({label: part.figures}))
+            for label, run in measured.items()
+            for part in run.parts
+        ),
         tuple(f"{label}: {note}" for label, run in measured.items() for note in run.notes),
         tuple(f"{label}: {text}" for label, run in measured.items() for text in run.departures),
     )
@@ -46,10 +50,6 @@ def _prefixed(measured: Mapping[str, Mapping[str, T]]) -> dict[str, T]:
     return {
         f"{label}.{name}": value for label, run in measured.items() for name, value in run.items()
     }
-
-
-def _labelled(label: str, part: Part) -> Part:
-    return Part({"workload": label, **part.labels}, _prefixed({label: part.figures}))
 
 
 def _means(rounds: Sequence[Mapping[str, float]]) -> dict[str, float]:

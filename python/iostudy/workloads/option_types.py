@@ -126,10 +126,7 @@ def _joined(values: tuple[Any, ...]) -> str | list[str]:
 
 
 TextList = Annotated[
-    tuple[T, ...],
-    BeforeValidator(_split),
-    PlainSerializer(_joined, when_used="json"),
-    _OrText(),
+    tuple[T, ...], BeforeValidator(_split), PlainSerializer(_joined, when_used="json"), _OrText()
 ]
 """Several names or paths: a list, or a text with commas, which a factor can have as its level."""
 

@@ -233,11 +233,11 @@ def show_progress(definition: WorkloadDefinition) -> Iterator[Tick]:
         return
     # Drawn by the tick and by no thread, which would take CPU time from the workload.
     with Live(Text(""), console=err, auto_refresh=False, transient=True) as live:
-        yield ProgressLine(definition, lambda line: live.update(_line(line), refresh=True)).tick
 
+        def show(line: str) -> None:
+            live.update(Text(visible(line), no_wrap=True, overflow="ellipsis"), refresh=True)
 
-def _line(text: str) -> Text:
-    return Text(visible(text), no_wrap=True, overflow="ellipsis")
+        yield ProgressLine(definition, show).tick
 
 
 @dataclass

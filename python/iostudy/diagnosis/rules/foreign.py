@@ -56,10 +56,7 @@ def _find_foreign_io(summary: TelemetrySummary, context: DiagnosisContext) -> It
 
 
 def _grade_foreign_io(
-    summary: TelemetrySummary,
-    context: DiagnosisContext,
-    devices: Sequence[str],
-    foreign_kb: float,
+    summary: TelemetrySummary, context: DiagnosisContext, devices: Sequence[str], foreign_kb: float
 ) -> Finding | None:
     """Grade the share of others, if the device had no capacity left for the workload."""
     busiest = max(devices, key=lambda name: summary.devices[name]["%util"])

@@ -108,7 +108,8 @@ def find_shell_writes(text: str) -> Iterator[ShellWrite]:
         for name in _device_names(match["devices"], variables):
             yield ShellWrite(match.start(), f"/sys/block/{name}/queue/read_ahead_kb", kilobytes)
     for match in _SYSCTL.finditer(text):
-        for key, equals, value in (word.partition("=") for word in _words(match["words"])):
+        words = (word[0].strip("\"'") for word in re.finditer(_WORD, match["words"]))
+        for key, equals, value in (word.partition("=") for word in words):
             if equals and key:
                 path = f"/proc/sys/{key.strip().replace('.', '/')}"
                 yield ShellWrite(match.start(), path, _expand(value.strip(), variables)[0])
@@ -146,7 +147,3 @@ def _device_names(words: str, variables: Variables) -> Iterator[str]:
             folder, _, name = path.rpartition("/")
             if folder.startswith("/dev"):
                 yield name if folder == "/dev" else "*"
-
-
-def _words(text: str) -> Iterator[str]:
-    return (match[0].strip("\"'") for match in re.finditer(_WORD, text))

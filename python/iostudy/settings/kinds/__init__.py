@@ -128,15 +128,18 @@ def prepare_switching(levels: Sequence[Mapping[Setting, str]]) -> tuple[Switched
                 where=setting.label,
                 remedy="compare its levels by whole trials: `decide: {mode: trials}`",
             )
-    prepared = [_by_owner(prepare_changes(level)) for level in levels]
+    prepared = [
+        {
+            change.owner: change
+            for change in prepare_changes(level)
+            if isinstance(change, AttributeChange)
+        }
+        for level in levels
+    ]
     owners = dict.fromkeys(owner for level in prepared for owner in level)
     return tuple(
         SwitchedAttributes.join(owner, [level.get(owner) for level in prepared]) for owner in owners
     )
-
-
-def _by_owner(changes: Sequence[Change]) -> dict[Attributes, AttributeChange]:
-    return {change.owner: change for change in changes if isinstance(change, AttributeChange)}
 
 
 def rebuild_change(kind: str, record: Record) -> Change:

@@ -136,7 +136,10 @@ class TrialGroup(PrivateChange):
         """Return a group with a unique name; TargetError if none can be created."""
         hierarchy = cgroups.io_hierarchy()
         parent = cgroups.group_for_children(hierarchy)
-        turned_on = hierarchy.version is CgroupVersion.V2 and _needs_controller(parent)
+        # The last group that iostudy has enabled the controller for disables it.
+        turned_on = hierarchy.version is CgroupVersion.V2 and (
+            CONTROLLER not in cgroups.read_words(parent / SUBTREE_CONTROL) or _needed(parent)
+        )
         prefix = _TURNED_ON_PREFIX if turned_on else _PREFIX
         return cls(
             path=parent / f"{prefix}{os.getpid()}-{secrets.token_hex(4)}",
@@ -289,11 +292,6 @@ KIND = SettingKind(CgroupSettingDefinition, bind, changes)
 def _weight_files(group: Path, version: CgroupVersion) -> tuple[Path, ...]:
     """Return the weight files of this kernel; the root group has none."""
     return tuple(p for p in (group / name for name in _WEIGHT_FILES[version]) if p.exists())
-
-
-def _needs_controller(parent: Path) -> bool:
-    """Whether iostudy must enable the controller, or has done so: the last group disables it."""
-    return CONTROLLER not in cgroups.read_words(parent / SUBTREE_CONTROL) or _needed(parent)
 
 
 def _needed(parent: Path) -> bool:

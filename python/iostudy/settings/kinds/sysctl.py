@@ -140,7 +140,11 @@ def _refuse_without_return(setting: SysctlSetting) -> None:
     why = irreversibility_reason(key)
     if why is None and not setting.owner.matching(key):
         why = "it cannot be both read and written"
-    if why is None and key == _BYTES and _both_zero(setting.owner):
+    if (
+        why is None
+        and key == _BYTES
+        and all(setting.owner.read(k) == "0" for k in (_BYTES, RATIO_OF[_BYTES]))
+    ):
         why = f"{_BYTES} and {RATIO_OF[_BYTES]} are both 0, which the kernel cannot go back to"
     if why is not None:
         raise SettingError(
@@ -149,10 +153,6 @@ def _refuse_without_return(setting: SysctlSetting) -> None:
             where=setting.owner.location(key),
             remedy="leave it out, and set it yourself if it is to stay",
         )
-
-
-def _both_zero(owner: Attributes) -> bool:
-    return all(owner.read(key) == "0" for key in (_BYTES, RATIO_OF[_BYTES]))
 
 
 def _refuse_two_forms(setting: SysctlSetting, wanted: Mapping[str, str]) -> None:

@@ -111,10 +111,7 @@ class TextFile(DeclaredOwner):
 
     def _remove_leftover(self) -> None:
         """Remove the new file of a process that was killed before the file had its name."""
-        with (
-            open_real_directory(Path(self.path).parent) as directory,
-            suppress(FileNotFoundError),
-        ):
+        with open_real_directory(Path(self.path).parent) as directory, suppress(FileNotFoundError):
             os.unlink(self._temporary, dir_fd=directory)
 
     @property

@@ -54,10 +54,9 @@ class DirectoriesTarget(Target):
             raise ValueError(f"directory {', '.join(twice)} has two names")
 
     def describe(self) -> str:
-        return ", ".join(f"{name} ({self._describe(name)})" for name in self.directories)
-
-    def _describe(self, name: str) -> str:
-        return self.mounts[name].describe() if name in self.mounts else str(self.directories[name])
+        mounts = {name: mount.describe() for name, mount in self.mounts.items()}
+        named = self.directories.items()
+        return ", ".join(f"{name} ({mounts.get(name, folder)})" for name, folder in named)
 
     def describe_changes(self) -> tuple[str, ...]:
         return tuple(

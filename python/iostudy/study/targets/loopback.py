@@ -29,8 +29,7 @@ class LoopbackTarget(MadeDisksTarget):
     filesystem: FilesystemType = "ext4"
     """file system that is made on it"""
     further_disks: Annotated[
-        Mapping[Name, FilesystemType],
-        Field(max_length=MAX_DISKS, validation_alias="beside"),
+        Mapping[Name, FilesystemType], Field(max_length=MAX_DISKS, validation_alias="beside")
     ] = field(default_factory=dict)
     """file systems of further disks of that size, by names of your own"""
 

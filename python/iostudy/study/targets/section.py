@@ -37,10 +37,7 @@ class TargetSection(StudySection):
     volume: VolumeTarget | None = None
     """a volume of LVM or md over several disks, made for the study"""
     directories: (
-        Annotated[
-            Mapping[Name, ComparedPlace],
-            Field(min_length=1, max_length=MAX_DIRECTORIES),
-        ]
+        Annotated[Mapping[Name, ComparedPlace], Field(min_length=1, max_length=MAX_DIRECTORIES)]
         | None
     ) = None
     """directories on mounts, by names of your own; target.directory varies several;

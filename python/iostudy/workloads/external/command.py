@@ -71,10 +71,7 @@ Environment = Annotated[
 
 Arguments = Annotated[
     str | tuple[str, ...],
-    BeforeValidator(
-        _arguments,
-        json_schema_input_type=str | tuple[str | float | bool, ...],
-    ),
+    BeforeValidator(_arguments, json_schema_input_type=str | tuple[str | float | bool, ...]),
     PlainSerializer(_format_argument, return_type=str, when_used="json"),
 ]
 """A program with its arguments, as a list or as a text, which a level of a factor can be."""
@@ -109,8 +106,7 @@ class CommandOptions(Options):
         "owns the trial's folder",
     )
     warmup: Annotated[int, Field(ge=0, le=1000)] = Field(
-        default=0,
-        description="unmeasured runs before every trial, each after prepare",
+        default=0, description="unmeasured runs before every trial, each after prepare"
     )
     figures: dict[str, Extract] = Field(
         default={},

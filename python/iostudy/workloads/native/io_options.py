@@ -87,8 +87,7 @@ class IoOptions(Options):
         description="with io_uring and direct: poll the device for what has ended (IOPOLL)",
     )
     direct: bool = Field(
-        default=False,
-        description="O_DIRECT, past the page cache; sizes are multiples of 4096 then",
+        default=False, description="O_DIRECT, past the page cache; sizes are multiples of 4096 then"
     )
     dsync: bool = Field(
         default=False, description="O_DSYNC: every write returns with its data on the disk"
@@ -102,8 +101,7 @@ class IoOptions(Options):
         0, description="with sync: also after so many records that a job has written; 0: never"
     )
     allocate: bool = Field(
-        default=False,
-        description="fallocate(2) the room of every file before its first record",
+        default=False, description="fallocate(2) the room of every file before its first record"
     )
     advice: Advice | Literal["none"] = Field(
         "none", description="what posix_fadvise(2) says of every file when it is opened"
