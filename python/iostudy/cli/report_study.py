@@ -250,9 +250,9 @@ def _run_study(
         raise
     except IostudyError as error:
         say(str(error))
-        failure = f"{error.wanted}: {error.found}"
+        failure = f"wanted {error.wanted}; found {error.found}"
     try:
         return (read_report(output, name) if (output / FILE_NAME).exists() else None), failure
     except LedgerError as error:
         say(str(error))
-        return None, failure or f"{error.wanted}: {error.found}"
+        return None, failure or f"wanted {error.wanted}; found {error.found}"

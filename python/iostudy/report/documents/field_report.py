@@ -45,7 +45,7 @@ class RepeatedItem:
     def answer(self) -> str:
         """The answer of the study with its interval; without one the reason."""
         if self.report is None:
-            return f"{'failed' if self.failed else 'not on this machine, because'} {self.note}"
+            return f"{'failed:' if self.failed else 'not on this machine, because'} {self.note}"
         end = (f"It did not end as planned: {self.note}.",) if self.failed else ()
         return " ".join((*(tuple(self._answers(self.report)) or _summarize(self.report)), *end))
 
