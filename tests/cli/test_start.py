@@ -15,7 +15,7 @@ pytestmark = pytest.mark.child
 @pytest.mark.parametrize(
     ("started", "late"),
     [
-        ("iostudy.cli.run", {"numpy", "arro3", "pydantic", "iostudy.study.model"}),
+        ("iostudy.cli.run", {"numpy", "pydantic", "iostudy.study.model"}),
         ("iostudy.cli.report_output", {"scipy", "optuna", "vl_convert"}),
     ],
     ids=["the options of run", "every report"],

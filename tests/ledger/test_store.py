@@ -60,7 +60,7 @@ ENDED = replace(
     ),
     phases={"run": 1.0},
     notes=("page cache dropped",),
-    telemetry=SamplesFile("telemetry/000001.parquet", "0" * 64),
+    telemetry=SamplesFile("telemetry/000001.npz", "0" * 64),
     latencies={"read": ((0.5, 3), (1024.0, 10**12)), "write": ()},
     parts=(
         Part({"operation": "read", "record_size": "4KiB"}, {"rate": 1.5}),

@@ -485,7 +485,7 @@ def test_without_root_the_quickstart_runs_with_what_anybody_may_vary(anybodys_fo
     """In a process that gives root up, after importing from folders that only root may read."""
     script = textwrap.dedent(f"""
         import encodings.ascii, encodings.unicode_escape, html, os, pprint, sys
-        import arro3.io, vl_convert
+        import vl_convert
         import iostudy.cli.study_runner, iostudy.report.render.html
         from iostudy.cli.main import main
         os.chdir({str(anybodys_folder)!r})

@@ -165,7 +165,7 @@ def row(
         ),
         phases={"settings": 0.01, "caches": 0.12, "workload": 512 / value},
         notes=("page cache dropped before the trial",),
-        telemetry=SamplesFile(f"telemetry/{number:06d}.parquet"),
+        telemetry=SamplesFile(f"telemetry/{number:06d}.npz"),
         counts=True,
     )
 

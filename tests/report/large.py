@@ -124,7 +124,7 @@ def _row(
         ),
         phases={name: _about(0.1, draw) for name in _PHASES},
         notes=("dirty pages written out before every trial",),
-        telemetry=SamplesFile(f"{FOLDER}/{number:06d}.parquet"),
+        telemetry=SamplesFile(f"{FOLDER}/{number:06d}.npz"),
         counts=True,
         latencies={"read": _histogram(draw)},
     )

@@ -26,7 +26,7 @@ _MODULES = {
     Kind.DESERIALIZER: (
         "pickle", "cloudpickle", "multiprocessing.connection", "marshal", "shelve", "dill",
         "joblib", "msgpack", "yaml", "ruamel", "sqlite3", "xml", "lxml", "arro3.io", "tomllib",
-        "configparser", "plistlib",
+        "configparser", "plistlib", "numpy.lib.format",
     ),
     Kind.CHILD: ("subprocess", "multiprocessing", "pty"),
 }  # fmt: skip

@@ -150,7 +150,7 @@ ROWS = (
     ),
     Row(
         Kind.DESERIALIZER,
-        "Parquet of telemetry and traces",
+        "NumPy arrays of telemetry; Parquet of traces, and of telemetry of earlier versions",
         ("ledger/samples.py", "iostudy_trace/trace_file.py"),
         "the same, and the author of a trace",
     ),

@@ -32,7 +32,7 @@ class TrialStatus(StrEnum):
 
 @dataclass(frozen=True)
 class SamplesFile:
-    """A Parquet file of samples: its path below the output folder, and the SHA-256 of its bytes.
+    """A file of samples: its path below the output folder, and the SHA-256 of its bytes.
 
     Both are empty for a trial without samples.
     """
@@ -213,7 +213,7 @@ class TrialRow:
     values read back while the trial ran (``block.scheduler@loop0`` -> ``bfq``). ``summary`` is what
     the machine did meanwhile. ``devices`` are those under test: they share the workload's files,
     and none is on top of another. ``phases`` are seconds spent in each phase. ``started_at`` is
-    Unix time. ``telemetry`` names the Parquet file with the samples. ``counts``: its whole block
+    Unix time. ``telemetry`` names the file with the samples. ``counts``: its whole block
     was finished and valid, so that verdicts use it. ``latencies`` and ``parts`` are the workload's,
     see `iostudy.workloads.definition.Measurement`.
     """

@@ -368,7 +368,7 @@ def test_damaged_samples_file_is_named_instead_of_a_timeline(tmp_path: Path, har
         path.unlink() if harm == "gone" else path.write_bytes(changed[harm])
     report = recorded_report(tmp_path)
     assert all(own.timeline is None for own in report.limits)
-    assert re.search(r"No timeline of 2 configurations: \S+\.parquet: ", markdown.render(report))
+    assert re.search(r"No timeline of 2 configurations: \S+\.npz: ", markdown.render(report))
 
 
 def test_samples_are_read_as_they_were_written(tmp_path: Path) -> None:

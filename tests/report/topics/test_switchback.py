@@ -154,7 +154,7 @@ def stolen_under(label):
 
 
 def two_runs():
-    file = SamplesFile("telemetry/run-000002.parquet", "")
+    file = SamplesFile("telemetry/run-000002.npz", "")
     return [run(STARTED_AT), replace(run(STARTED_AT + 50), telemetry=file)]
 
 
@@ -177,7 +177,7 @@ def test_samples_that_cannot_be_read_are_named_with_their_run():
 
     found = report(runs=two_runs(), samples=damaged)
     assert found.covariates == ()
-    note = "no covariates by configuration: telemetry/run-000002.parquet: it is damaged"
+    note = "no covariates by configuration: telemetry/run-000002.npz: it is damaged"
     assert own(found).runs[1].notes == ("a note", note)
 
 

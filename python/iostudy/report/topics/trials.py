@@ -76,7 +76,7 @@ class TrialReport(Value):
     notes: tuple[str, ...]
     """Remarks on the trial."""
     telemetry: str
-    """Parquet file with the samples, below the output folder; empty without samples."""
+    """File with the samples, below the output folder; empty without samples."""
 
 
 def build_trials(

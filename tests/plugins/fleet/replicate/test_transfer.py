@@ -10,7 +10,7 @@ from iostudy_fleet.replicate import transfer
 from iostudy_fleet.replicate.transfer import fetch_folder
 from iostudy_fleet.supervision.node_study import ResultFile
 
-CONTENT = {"ledger.sqlite": b"0123456789" * 7, "samples/1.parquet": b"", "report.md": b"x"}
+CONTENT = {"ledger.sqlite": b"0123456789" * 7, "telemetry/1.npz": b"", "report.md": b"x"}
 
 
 def listed(content: dict[str, bytes]) -> tuple[ResultFile, ...]:
