@@ -88,12 +88,14 @@ class StayedInside:
         share, probability = self._residual_shares(blocks)
         peak, length = self._peak(blocks)
         limit = math.tanh(boundary(blocks, level)) * math.sqrt(blocks) / np.sqrt(1 - share)
-        half = np.arccos(np.minimum(1.0, limit / length[:, None]))
-        end = peak[:, None] + half
+        # From most of the grid no phi reaches the boundary.
+        cell, of_share = np.nonzero(limit < length[:, None])
+        peak, half = peak[cell], np.arccos(limit[of_share] / length[cell])
+        end = peak + half
         mirrored = end > math.pi / 2
-        rest = self._beyond(np.where(mirrored, math.pi - end, end))
-        beyond = self._beyond(peak[:, None] - half) + np.where(mirrored, rest, -rest)
-        return float(self.weights @ (beyond @ probability))
+        beyond, rest = self._beyond(np.stack((peak - half, np.where(mirrored, math.pi - end, end))))
+        leaving = beyond + np.where(mirrored, rest, -rest)
+        return float((self.weights[cell] * probability[of_share]) @ leaving)
 
     def after(self, blocks: int, level: float) -> StayedInside:
         """Return the distribution after the analysis of ``blocks`` at a two-sided level."""
@@ -122,13 +124,14 @@ class StayedInside:
         some = np.flatnonzero(end > start)
         cell, width = some % len(a), (end - start)[some]
         phi = start[some, None] + width[:, None] * points
-        cosine = np.cos(phi)
-        r = scale * np.abs(a[cell, None] * cosine + step * np.sin(phi))
+        sine = np.sin(phi)
+        cosine = np.sqrt((1 - sine) * (1 + sine))
+        r = scale * np.abs(a[cell, None] * cosine + step * sine)
         density = cosine ** (self.blocks - 1) / beta_function(0.5, self.blocks / 2)
         mass = (self.weights[cell] * width)[:, None] * density * weights
         return np.arctanh(np.minimum(r, limit)).ravel(), mass.ravel()
 
-    @property
+    @functools.cached_property
     def _r(self) -> Array:
         return np.asarray(np.tanh(np.linspace(0.0, self.end, self.resolution.grid)))
 
@@ -145,7 +148,8 @@ class StayedInside:
         """Values of v with their probabilities, by Gauss-Jacobi quadrature; 0 for a single step."""
         if blocks == self.blocks + 1:
             return np.zeros(1), np.ones(1)
-        return _beta_quadrature(blocks - self.blocks - 1, self.blocks + 1, self.resolution.v)
+        freedom = (blocks - self.blocks - 1) / 2, (self.blocks + 1) / 2
+        return beta_quadrature(*freedom, self.resolution.v)
 
 
 def boundary(blocks: int, level: float) -> float:
@@ -160,12 +164,6 @@ def _unit_interval(points: int) -> tuple[Array, Array]:
     return (nodes + 1) / 2, weights / 2
 
 
-@functools.cache
-def _beta_quadrature(freedom: int, other: int, points: int) -> tuple[Array, Array]:
-    """Points and weights of the distribution Beta(freedom / 2, other / 2)."""
-    return beta_quadrature(freedom / 2, other / 2, points)
-
-
 def spline_weights(end: float, at: Array, mass: Array, points: int) -> Array:
     """Return w with sum(mass * f(at)) = sum(w * f(grid)) for cubic splines f, even about 0.
 
@@ -174,7 +172,7 @@ def spline_weights(end: float, at: Array, mass: Array, points: int) -> Array:
     fraction = at * ((points - 1) / end)
     before = np.minimum(fraction.astype(np.intp), points - 2)
     fraction -= before
-    square, cube = fraction**2, fraction**3
+    square, cube = fraction**2, fraction**2 * fraction
     rise = 3 * square - 2 * cube
     values = np.bincount(before, mass * (1 - rise), points)
     values += np.bincount(before + 1, mass * rise, points)
