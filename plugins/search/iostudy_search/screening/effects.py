@@ -17,6 +17,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,13 +44,34 @@ class Effect:
     """The result of an effect.
 
     ``comparison`` has the verdict of its interval, or that of Holm's procedure where only that
-    rejects (``by_holm``). ``p`` is adjusted for interim analyses and by Holm: the smallest risk of
-    the study at which the effect would be significant; NaN before the first analysis.
+    rejects (``by_holm``).
     """
 
     comparison: Comparison
-    p: float
     by_holm: bool
+    tests: HolmTests
+    index: int
+
+    @property
+    def p(self) -> float:
+        """The smallest risk of the study at which the effect would be significant.
+
+        It is adjusted for interim analyses and by Holm; NaN before the first analysis.
+        """
+        return self.tests.adjusted[self.index]
+
+
+@dataclass(frozen=True)
+class HolmTests:
+    """The tests of all effects of a study, by unadjusted p values."""
+
+    single: tuple[float, ...]
+    rule: Rule
+
+    @cached_property
+    def adjusted(self) -> tuple[float, ...]:
+        """The adjusted p values, which reports show: no verdict needs their recursion."""
+        return _adjusted_p_values(self.single, self.rule)
 
 
 def screen_effects(series: Sequence[EffectSeries], rule: Rule) -> tuple[Effect, ...]:
@@ -58,19 +80,22 @@ def screen_effects(series: Sequence[EffectSeries], rule: Rule) -> tuple[Effect, 
         compare_ratios(effect.ratios, higher_is_better=effect.higher_is_better, rule=rule)
         for effect in series
     ]
-    single = [_single_look_p_value(comparison, rule) for comparison in compared]
-    rejected, adjusted = holm(single, rule), _adjusted_p_values(single, rule)
+    tests = HolmTests(
+        tuple(_single_look_p_value(comparison, rule) for comparison in compared), rule
+    )
+    rejected = holm(tests.single, rule)
     return tuple(
-        _effect(comparison, p, by_holm=is_rejected)
-        for comparison, p, is_rejected in zip(compared, adjusted, rejected, strict=True)
+        _effect(Effect(comparison, is_rejected, tests, index))
+        for index, (comparison, is_rejected) in enumerate(zip(compared, rejected, strict=True))
     )
 
 
-def _effect(comparison: Comparison, p: float, *, by_holm: bool) -> Effect:
-    if not by_holm or comparison.verdict is not Verdict.INCONCLUSIVE:
-        return Effect(comparison, p, by_holm=False)
+def _effect(found: Effect) -> Effect:
+    comparison = found.comparison
+    if not found.by_holm or comparison.verdict is not Verdict.INCONCLUSIVE:
+        return replace(found, by_holm=False)
     word = Verdict.BETTER if comparison.estimate > 0 else Verdict.WORSE
-    return Effect(replace(comparison, verdict=word, blocks_needed=None), p, by_holm=True)
+    return replace(found, comparison=replace(comparison, verdict=word, blocks_needed=None))
 
 
 def _single_look_p_value(comparison: Comparison, rule: Rule) -> float:

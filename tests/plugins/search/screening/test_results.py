@@ -19,7 +19,7 @@ from iostudy.results.power import find_power_basis
 from iostudy.study.model import Study
 from iostudy_search.screening.results import effect_noise_ratio, screen_interactions
 from tests.execution.test_runner import conduct, rows
-from tests.fake_node import FakeNode
+from tests.fake_node import Disturbance, FakeNode
 from tests.study.files import parse_once
 
 TEXT = """
@@ -89,13 +89,15 @@ def test_effects_on_times_have_the_opposite_sign(tmp_path):
     assert worse.mean == pytest.approx(1200, rel=0.01)
 
 
-def test_an_open_screening_goes_on_where_it_stopped_and_decides_the_same(tmp_path):
-    plan = study()
-    gains = effects(plan, bfq=0.02)
-    whole = conduct(tmp_path / "whole", FakeNode(effects=gains, noise=0.05), text=TEXT)
-    node = FakeNode(effects=gains, noise=0.05, script={})
-    assert conduct(tmp_path / "again", node, text=TEXT) == whole
-    assert max(row.block for row in rows(tmp_path / "whole")) == 12
+def test_a_screening_goes_on_where_it_stopped_and_decides_the_same(tmp_path):
+    gains = effects(study(), bfq=0.02)
+    whole = conduct(tmp_path / "whole", FakeNode(effects=gains, noise=0.0), text=TEXT)
+    stop = {40: Disturbance(error=KeyboardInterrupt())}
+    with pytest.raises(KeyboardInterrupt):
+        conduct(tmp_path / "stopped", FakeNode(effects=gains, noise=0.0, script=stop), text=TEXT)
+    node = FakeNode(effects=gains, noise=0.0)
+    assert conduct(tmp_path / "stopped", node, text=TEXT, resume=True, seed=None) == whole
+    assert {row.block for row in rows(tmp_path / "stopped")} == {1, 2, 3}
 
 
 @pytest.fixture(scope="module")
