@@ -54,7 +54,7 @@ def find_size(name: str, size: str) -> str | None:
     A file without a full size is that size.
     """
     sized = f"{name}-{size}"
-    if size in _read_sizes(ready_file(name)) or sized in names():
+    if size in _read_sizes(ready_file(name))[1] or sized in names():
         return sized
     return name if size == FULL else None
 
@@ -114,10 +114,12 @@ def ready_file(name: str) -> Path:
     return files.get(name) or files.get(base, FOLDER / name).with_name(f"{name}.yaml")
 
 
-def _read_sizes(path: Path) -> tuple[str, ...]:
+def _read_sizes(path: Path) -> tuple[Any, Mapping[str, Any]]:
+    """Return the values of a study file that has other sizes, and these; of another file none."""
     text = read_file(path)
-    sizes = read(text, str(path)).values.get(SIZES) if SIZES in text else None
-    return tuple(sizes) if isinstance(sizes, Mapping) else ()
+    values: Any = read(text, str(path)).values if SIZES in text else {}
+    sizes = values.pop(SIZES, None)
+    return values, sizes if isinstance(sizes, Mapping) else {}
 
 
 def _load_sized(path: Path) -> Study | None:
@@ -140,13 +142,11 @@ def _sized_text(path: Path) -> str | None:
     """Return the text of another size of a study; None if it is none."""
     name, _, size = path.stem.rpartition("-")
     file = path.with_stem(name) if name else path
-    if not file.is_file() or size not in _read_sizes(file):
+    values, sizes = _read_sizes(file) if file.is_file() else ({}, {})
+    if size not in sizes:
         return None
-    text = read_file(file)
-    values: Any = read(text, str(file)).values
-    others = values.pop(SIZES)[size]
-    if not isinstance(others, Mapping):
-        return text  # the parser says what is wrong with it
+    if not isinstance(others := sizes[size], Mapping):
+        return read_file(file)  # the parser says what is wrong with it
     _replace(values, others)
     return write(values)
 
