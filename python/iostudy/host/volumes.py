@@ -112,8 +112,9 @@ def _group(device: BlockDevice, root: Path) -> str | None:
 
 
 def _volumes(root: Path) -> tuple[BlockDevice, ...]:
-    """Return the devices that a driver alone makes: only these have names of volumes."""
-    return tuple(device for device in devices.read_disks(root) if not device.bus)
+    """Return the devices of device-mapper and md: only these have names of volumes."""
+    names = (name for name in devices.disk_names(root) if name.startswith(("dm-", "md")))
+    return devices.read_present_devices(names, root)
 
 
 _PROPERTY = "E:"
