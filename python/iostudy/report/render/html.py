@@ -230,7 +230,6 @@ def _render(template: str, charts: Iterable[PlacedChart], **values: object) -> s
             charts=Markup(compress_text(json.dumps(_readable(made)))),
             style=Markup((_FOLDER / "report.css").read_text("utf-8")),
             script=Markup(script),
-            library=Markup(compress_text(library)),
             scripts=[_digest(script), _digest(library)],
             **values,
         )
@@ -323,6 +322,7 @@ def _environment() -> jinja2.Environment:
     )
     environment.filters |= _FILTERS
     environment.globals |= {"most_printed": 200, "difference_title": DIFFERENCE_TITLE}
+    environment.globals["library"] = Markup(compress_text(read_library()))
     return environment
 
 
