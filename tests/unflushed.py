@@ -4,6 +4,9 @@ A program that ends or is killed leaves what it wrote in the kernel, flushed or 
 the host loses it, and no test crashes its host: tests of durability look at the calls. A flush
 takes milliseconds, a study makes hundreds, and all workers wait for one disk. Programs of the
 marker ``interpreter`` and of crash tests flush as they always do.
+
+A unit test writes and drops no pages of the whole machine, although it may run as root: that takes
+50 ms of a processor, and all other tests wait for it and read their files again.
 """
 
 from __future__ import annotations
@@ -11,10 +14,14 @@ from __future__ import annotations
 import os
 import sqlite3
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from pathlib import Path
+from unittest.mock import patch
+
+import pytest
 
 from iostudy.ledger import store
+from iostudy.node import caches
 
 _RECORDERS = frozenset(
     {
@@ -50,3 +57,15 @@ def _connect(path: Path) -> sqlite3.Connection:
 os.fsync = _leave_out(os.fsync)
 os.fdatasync = _leave_out(os.fdatasync)
 store._connect = _connect
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
+    """A unit test has the caches of a user who may not drop those of the machine."""
+    if not item.get_closest_marker("unit"):
+        return (yield)
+    with (
+        patch.object(caches, "DROP_CACHES", Path("/proc/none")),
+        patch.object(caches, "write_dirty_pages", lambda: None),
+    ):
+        return (yield)
