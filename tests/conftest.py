@@ -17,6 +17,9 @@ import pytest
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False
 
+# Workers keep all processors busy: threads of BLAS would only take their time from each other.
+os.environ["OPENBLAS_NUM_THREADS"] = "1"
+
 # Options of this run are none of the runs of pytest that tests start.
 os.environ.pop("PYTEST_ADDOPTS", None)
 

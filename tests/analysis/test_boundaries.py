@@ -6,16 +6,15 @@ from iostudy.analysis.paired import t_bounds
 from iostudy.analysis.sequential import crossing_of_levels, repeated_alpha
 from iostudy.analysis.spending import CONTINUABLE, AnalysisMethod
 
-SPENDING = build_boundaries(AnalysisMethod.ERROR_SPENDING, 5, 100, 0.05)
-
 
 def test_a_level_holds_until_the_next_analysis() -> None:
-    assert SPENDING.looks[:2] == (5, 6)
-    assert SPENDING.looks[-3:] == (95, 98, 100)
-    levels = SPENDING.difference_level([2, 5, 6, 95, 97, 100, 500])
-    own = SPENDING.difference
+    spending = build_boundaries(AnalysisMethod.ERROR_SPENDING, 5, 100, 0.05)
+    assert spending.looks[:2] == (5, 6)
+    assert spending.looks[-3:] == (95, 98, 100)
+    levels = spending.difference_level([2, 5, 6, 95, 97, 100, 500])
+    own = spending.difference
     assert list(levels) == [own[0], own[0], own[1], own[-3], own[-3], own[-1], own[-1]]
-    last = [SPENDING.last_look(blocks) for blocks in (0, 4, 5, 6, 97, 99, 100)]
+    last = [spending.last_look(blocks) for blocks in (0, 4, 5, 6, 97, 99, 100)]
     assert last == [0, 4, 5, 6, 95, 98, 100]
 
 

@@ -5,22 +5,25 @@ from __future__ import annotations
 from typing import Any
 
 from iostudy.report.documents.field_report import RepeatedItem
+from iostudy.report.values import Report
 from iostudy.study.reference import PublishedItem
 from tests.report.factory import build_report, factor, rows, study, study_row
 
 STUDY = study(factor("block.scheduler", "none", "bfq", "kyber"), workloads=("file-writes",))
-REPORT = build_report(
-    STUDY, study_row(STUDY), rows(STUDY, effects={("file-writes", "bfq"): -0.5}, blocks=20)
-)
+
+
+def report() -> Report:
+    trials = rows(STUDY, effects={("file-writes", "bfq"): -0.5}, blocks=20)
+    return build_report(STUDY, study_row(STUDY), trials)
 
 
 def answer(**fields: Any) -> str:
-    return RepeatedItem(PublishedItem(item="?", **fields), "iostudy run x", "", REPORT).answer
+    return RepeatedItem(PublishedItem(item="?", **fields), "iostudy run x", "", report()).answer
 
 
 def test_an_item_is_answered_by_the_headline_if_it_asks_for_nothing_else() -> None:
     assert answer() == answer(section="volume")
-    assert answer().startswith(REPORT.headline)
+    assert answer().startswith(report().headline)
 
 
 def test_an_item_is_answered_by_the_verdicts_that_it_asks_for() -> None:
@@ -32,7 +35,7 @@ def test_an_item_is_answered_by_the_verdicts_that_it_asks_for() -> None:
 
 
 def test_a_study_that_failed_says_why() -> None:
-    failed = RepeatedItem(PublishedItem(item="?"), "x", "the drive was late", REPORT, failed=True)
+    failed = RepeatedItem(PublishedItem(item="?"), "x", "the drive was late", report(), failed=True)
     assert failed.answer == f"{answer()} It did not end as planned: the drive was late."
 
 

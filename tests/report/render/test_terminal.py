@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import io
+from collections.abc import Callable
+from functools import partial
 
 import pytest
 from rich.console import Console
@@ -39,8 +41,9 @@ def test_labels_are_text_and_not_markup() -> None:
 
 
 @pytest.mark.parametrize("width", [40, 60, 80, 100])
-@pytest.mark.parametrize("example", [report(blocks=6), two_factors()])
-def test_nothing_is_cut_off_in_a_narrow_terminal(example: Report, width: int) -> None:
+@pytest.mark.parametrize("make", [partial(report, blocks=6), two_factors])
+def test_nothing_is_cut_off_in_a_narrow_terminal(make: Callable[[], Report], width: int) -> None:
+    example = make()
     file = io.StringIO()
     Console(file=file, width=width).print(terminal.render(example))
     text = file.getvalue()
@@ -51,8 +54,9 @@ def test_nothing_is_cut_off_in_a_narrow_terminal(example: Report, width: int) ->
             assert all(level in text for level in result.configuration.split(", "))
 
 
-@pytest.mark.parametrize("example", [report(blocks=6), two_factors()])
-def test_the_table_of_verdicts_is_complete(example: Report) -> None:
+@pytest.mark.parametrize("make", [partial(report, blocks=6), two_factors])
+def test_the_table_of_verdicts_is_complete(make: Callable[[], Report]) -> None:
+    example = make()
     file = io.StringIO()
     Console(file=file, width=160).print(terminal.render(example))
     text = file.getvalue()
