@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Iterator
 
 import pytest
@@ -85,7 +86,9 @@ decide: {margin: 5%, risk: 20%, blocks: [3, 3]}
 
 
 def test_no_job_passes_for_want_of_a_verdict(program):
-    two_studies(program, ALONE)
+    program.write(ALONE)
+    assert program("run", "study.yaml", "--out", "one").returncode == 0
+    shutil.copytree(program.folder / "one", program.folder / "two")
     shown = program("compare", "one", "two")
     assert shown.returncode == 0, shown.stderr
     assert "No verdict is given" in shown.stdout

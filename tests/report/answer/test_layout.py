@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from hypothesis import Phase, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console
 
@@ -121,7 +121,6 @@ def answers(draw: st.DrawFn, most: int = 4, workloads: int = 3) -> Answer:
     )
 
 
-@settings(max_examples=60, phases=[Phase.explicit, Phase.generate])
 @given(answers())
 def test_four_configurations_and_three_workloads_fit_one_screen(answer: Answer) -> None:
     lines = lay_out(answer)
@@ -135,7 +134,6 @@ def test_four_configurations_and_three_workloads_fit_one_screen(answer: Answer) 
             assert not row.blocks or row.verdict in shown
 
 
-@settings(max_examples=40, phases=[Phase.explicit, Phase.generate])
 @given(answers(most=9, workloads=6), st.integers(60, 200))
 def test_any_answer_fits_one_screen(answer: Answer, width: int) -> None:
     lines = lay_out(answer, width)
