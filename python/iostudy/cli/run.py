@@ -196,6 +196,7 @@ def _run(
     from iostudy.execution.schedule import TimeLimit
     from iostudy.execution.session import prepare_session
     from iostudy.folders import require_safe_folder
+    from iostudy.node.expected import with_expected_levels
 
     assignment = prepare_session(
         study, folder, root=os.geteuid() == 0, resume=resume, further_blocks=limits.further_blocks
@@ -206,7 +207,7 @@ def _run(
         return print_existing_report(final, folder, form=form)
     with prepare_output(assignment, consent) as permission:
         if not resume:
-            for line in wrap_plan(describe_plan(assignment.study)):
+            for line in wrap_plan(describe_plan(with_expected_levels(assignment.study))):
                 say(line)
         return wait_for_locks(
             wait_seconds,
