@@ -81,7 +81,7 @@ def clean(
     if not failed:
         say(f"there is no folder without a finished trial in {folder}")
         return
-    if not yes and not typer.confirm(f"Remove {len(failed)} folders?", err=True):
+    if not yes and not typer.confirm("Remove what is listed?", err=True):
         raise UsageError(
             "consent to remove folders", found="none", where=str(folder), remedy="give --yes"
         )

@@ -141,14 +141,14 @@ def _note_other_best(study: Study, winner: Configuration, ranking: Ranking | Non
         return
     labels = [configuration.label for configuration in study.choices()]
     best = [labels[index] for index in ranking.combined.best]
-    others = ", ".join(label for label in best if label != winner.label)
+    others = "; ".join(label for label in best if label != winner.label)
     if winner.label not in best:
         yield (
             f"the best over all workloads together: {others}; not kept, because the study's goal "
             "was not shown"
         )
     elif others:
-        yield f"over all workloads together not shown to be worse than {winner.label}: {others}"
+        yield f"may be as good as {winner.label} over all workloads together: {others}"
 
 
 def _build_request(

@@ -29,7 +29,7 @@ _NOTABLE = 0.1
 _DISTURBANCES = {
     Covariate.FOREIGN_CPU: "other processes used {} the CPU",
     Covariate.STEAL: "the hypervisor took {} the CPU",
-    Covariate.FOREIGN_IO: "other processes moved {} the workload's own bytes",
+    Covariate.FOREIGN_IO: "bytes of other processes were {} the workload's",
 }
 
 

@@ -221,7 +221,7 @@ def _notes(options: IoOptions, result: JobResult) -> tuple[str, ...]:
     in_order = options.operation == "read" and options.order not in _SCATTERED
     if in_order and not options.direct and passes > 1:
         notes.append(
-            f"its files were read {passes:.1f} times: the page cache serves later passes of what "
+            "files were read more than once: the page cache serves later passes of what "
             "it holds; larger files, a shorter duration or direct: true avoid that"
         )
     if result.unissued:
