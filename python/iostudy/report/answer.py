@@ -349,11 +349,10 @@ def _end(answer: Answer, width: int, reasons: int) -> Iterator[Text]:
 
 
 def _wrap(text: str, width: int, most: int) -> list[str]:
-    lines = textwrap.wrap(visible(text), width, break_on_hyphens=False) or [""]
-    if len(lines) <= most:
-        return lines
-    rest = textwrap.shorten(" ".join(lines[most - 1 :]), width, placeholder=f" {_CUT}")
-    return [*lines[: most - 1], rest]
+    # A number keeps its unit.
+    text, more = visible(text).replace(" %", "\xa0%"), f" {_CUT}"
+    lines = textwrap.wrap(text, width, max_lines=most, placeholder=more, break_on_hyphens=False)
+    return [line.replace("\xa0", " ") for line in lines] or [""]
 
 
 def _cut(text: str, width: int) -> str:

@@ -164,6 +164,7 @@ def test_an_open_answer_says_why_and_how_to_continue() -> None:
     narrow = [line.plain for line in lay_out(answer, 40)]
     verdicts = [str(row.verdict) for table in answer.tables for row in table.results[1:]]
     assert sum(line.endswith(tuple(verdicts)) for line in narrow) == len(verdicts)
+    assert not any(line.startswith("%") for line in narrow)
 
 
 def test_a_decided_answer_gives_no_reason() -> None:
