@@ -11,7 +11,9 @@ import re
 import sys
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager
+from multiprocessing import util
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -66,6 +68,7 @@ def pytest_configure(config: pytest.Config) -> None:
     """Record child processes where only unit tests run; Python cannot remove an audit hook."""
     if config.option.markexpr == "unit":
         sys.addaudithook(_record)
+        util.spawnv_passfds = _spawn
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
@@ -88,6 +91,15 @@ def _no_child_process(item: pytest.Item) -> Iterator[None]:
     yield
     if _started and item.get_closest_marker("unit"):
         pytest.fail(f"a unit test started a child process ({_started[0]}): mark it `child`")
+
+
+_spawnv_passfds = util.spawnv_passfds
+
+
+def _spawn(*arguments: Any) -> int:
+    """Start a process of multiprocessing, of which there is no audit event."""
+    _started.append("multiprocessing")
+    return _spawnv_passfds(*arguments)
 
 
 def _record(event: str, _: object) -> None:

@@ -157,6 +157,7 @@ def spun():
     return summary, spent
 
 
+@pytest.mark.child
 def test_a_thread_that_spins_is_the_busiest_and_runs():
     summary, spent = in_a_process_of_its_own(spun)
     figures = summary.workload

@@ -177,7 +177,7 @@ def test_missing_spill_folder_is_an_error(place, tmp_path):
 @pytest.mark.parametrize("name", NAMES)
 def test_a_stopped_run_says_so(name, place):
     # The stop request comes after 50 ms; a million cached rows can be validated by then.
-    rows = "4M" if name == "teravalidate" else "1M"
+    rows = "2M" if name == "teravalidate" else "1M"
     prepared(name, place, rows=rows)
     stopping = Place(place.directory, place.seed, tick=lambda _: False)
     workload = make(name, rows=rows, threads=1)
@@ -188,7 +188,7 @@ def test_a_stopped_run_says_so(name, place):
 
 
 def test_an_interrupted_sort_leaves_nothing(place):
-    workload = prepared("terasort", place, rows="3M")  # the request comes long before the end
+    workload = prepared("terasort", place, rows="1M", threads=1)  # takes longer than the request
 
     def interrupt(_: int) -> bool:
         os.kill(os.getpid(), signal.SIGINT)

@@ -49,6 +49,7 @@ def test_a_prediction_is_marked_and_complete(predicted: InProcessProgram):
         assert "Predicted: " in (predicted.out / page).read_text()
 
 
+@pytest.mark.child
 def test_several_hosts_are_predicted_by_several_processes(program: Program):
     program.write(TEXT.replace("simulated: true", "simulated: true, hosts: 2"))
     done = program("simulate", "study.yaml", "--out", "out", "--seed", "1", "--json")
