@@ -136,7 +136,7 @@ _STYLES = {GREEN: "green", RED: "red", BLUE: "blue", GREY: "dim"}
 VERDICT_STYLES = {verdict: _STYLES[colour] for verdict, (colour, _) in VERDICT_MARKS.items()}
 _DIFFERENT = Verdict.BETTER, Verdict.WORSE
 FLAG = "!"
-_FLAGGED = f"{FLAG} an assumption of this verdict does not hold; the report says which"
+_FLAGGED = f"{FLAG} an assumption does not hold; the report says which"
 _GAP = "  "
 _PASTED = _COMMAND, _PATH = "  $ ", "report  "
 """Beginnings of lines to paste."""
@@ -327,11 +327,11 @@ def _change(result: Result) -> str:
 
 
 def _verdict(result: Result) -> str:
+    flag = f" {FLAG}" if result.flags or result.fragile else ""
     if result.baseline:
-        return ""
+        return flag.strip()
     if result.verdict is None or not result.blocks:
         return "no data"
-    flag = f" {FLAG}" if result.flags or result.fragile else ""
     return f"{choose_verdict_symbol(result.verdict)} {result.verdict}{flag}"
 
 
