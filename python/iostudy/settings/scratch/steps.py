@@ -374,7 +374,7 @@ def _unsafe(path: Path, found: str, remedy: str) -> TargetError:
 
 def _failed(wanted: str, error: Exception, where: Path) -> TargetError:
     fault = (error.strerror if isinstance(error, OSError) else None) or str(error)
-    remedy = "run as root, with room on the file system; see dmesg and `losetup -l`"
+    remedy = "run as root (a container with --privileged), with room for the file; see dmesg"
     return TargetError(wanted, found=fault, where=str(where), remedy=remedy)
 
 
