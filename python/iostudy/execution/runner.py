@@ -233,8 +233,7 @@ class Runner:
         The time limit ends the attempts; a resumed study repeats the block.
         """
         allowed = self._study.validity.attempts
-        wanted = (block.workload, block.index)
-        rows = (row for row in self._rows if (row.workload, row.block) == wanted)
+        rows = (r for r in self._rows if (r.workload, r.block) == (block.workload, block.index))
         before = max((row.attempt for row in rows), default=0)
         failed = set[str]()
         for number in range(1, allowed + 1):
@@ -266,7 +265,8 @@ class Runner:
         self._rows += [replace(row, counts=True) for row in result.rows]
         self._added[block.workload] += 1
         self._waiting.clear()
-        self._notify(block)
+        if self._listeners:  # their summary takes an analysis
+            self._notify(block)
 
     def _pause(self, number: int) -> None:
         """Wait for a quieter machine after attempt ``number``, counted from 1."""

@@ -103,10 +103,13 @@ def test_open_confirmation_is_resumed_with_the_search_file(folder):
     assert [step.command for step in report.next_steps] == [GO_ON]
 
 
-@pytest.mark.parametrize("render", [html.render, markdown.render, json_.render])
-def test_every_format_has_the_search(folder, render):
-    assert "candidate" in render(build_search_report(read_search(folder), None))
-    assert "fresh blocks" in render(build_search_report(read_search(folder), confirmed(folder)))
+def test_every_format_has_the_search(folder):
+    search = read_search(folder)
+    reports = build_search_report(search, None), build_search_report(search, confirmed(folder))
+    for render in (html.render, markdown.render, json_.render):
+        alone, with_confirmation = map(render, reports)
+        assert "candidate" in alone
+        assert "fresh blocks" in with_confirmation
 
 
 def test_terminal_summary_has_the_search(folder):
