@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import io
 import os
+import sys
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -53,17 +54,20 @@ def write(folder: Path, content: bytes, ending: str = "npz") -> SamplesFile:
 
 
 def test_samples_are_the_same_again_and_numpy_reads_them(tmp_path: Path) -> None:
-    columns = {"disk.loop0.reads": np.array([NAN, 2.0**53, 0.0]), "cpu.user": np.arange(3.0)}
-    samples = Samples(np.array([0.0, 0.1, 0.25]), columns)
+    columns = {
+        "disk.loop0.reads": np.array([NAN, 2.0**53, 0.0, 2.0**63 + 2048]),
+        "tcp.timeouts": np.array([200.0, NAN, NAN, 201.0]),
+    }
+    samples = Samples(np.array([0.0, 0.1, 0.25, 0.3]), columns)
     file = write_samples(tmp_path, 1, samples)
-    again = read_samples(tmp_path, file, ("disk.", "cpu."))
+    again = read_samples(tmp_path, file, ("disk.", "tcp."))
     assert again.seconds.tolist() == samples.seconds.tolist()
     for name, values in columns.items():
         assert np.array_equal(again.columns[name], values, equal_nan=True)
-    assert list(read_samples(tmp_path, file, ("cpu.",)).columns) == ["cpu.user"]
+    assert list(read_samples(tmp_path, file, ("tcp.",)).columns) == ["tcp.timeouts"]
     with np.load(tmp_path / file.name) as arrays:
-        assert arrays["steps"].cumsum(axis=1)[1].tolist() == [0, 1, 2]
-        assert arrays["missing"].tolist() == [[True, False, False], [False] * 3]
+        assert arrays["steps"].cumsum(axis=1)[1].tolist() == [200, 200, 200, 201]
+        assert arrays["missing"][1].tolist() == [False, True, True, False]
 
 
 def test_samples_without_a_column_are_read(tmp_path: Path) -> None:
@@ -78,9 +82,8 @@ def test_a_file_of_an_earlier_version_is_read(tmp_path: Path) -> None:
         "cpu.user": polars.Series([1, None], dtype=polars.UInt64),
         "vm.x": polars.Series([None, None], dtype=polars.UInt64),
     }
-    buffer = io.BytesIO()
-    polars.DataFrame(columns).write_parquet(buffer)
-    samples = read_samples(tmp_path, write(tmp_path, buffer.getvalue(), "parquet"), ("cpu.", "vm."))
+    file = write(tmp_path, parquet_of(columns), "parquet")
+    samples = read_samples(tmp_path, file, ("cpu.", "vm."))
     np.testing.assert_array_equal(samples.columns["cpu.user"], [1, NAN])
     assert np.isnan(samples.columns["vm.x"]).all()
 
@@ -99,23 +102,64 @@ GOOD = {
 }
 
 
+def test_the_arrays_of_samples_are_read(tmp_path: Path) -> None:
+    samples = read_samples(tmp_path, write(tmp_path, archive_of(**GOOD)), ("cpu.",))
+    assert samples.columns["cpu.user"].tolist() == [1, 2]
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"seconds": np.arange(3.0)},
+        {"seconds": np.zeros((2, 2))},
+        {"seconds": np.arange(2.0).astype(complex)},
+        {"missing": np.zeros((2, 2), bool)},
+        {"missing": np.zeros((1, 2), np.int64)},
+        {"steps": np.array([["a", "b"]])},
+        {"steps": np.ones((1, 2), np.int8)},
+        {"names": np.array([object()])},
+        {"names": np.array(["cpu.user", "cpu.idle"])},
+    ],
+)
+def test_arrays_that_do_not_fit_are_refused(tmp_path: Path, changed: dict[str, Any]) -> None:
+    file = write(tmp_path, archive_of(**GOOD | changed))
+    with pytest.raises(LedgerError, match="it contains no samples"):
+        read_samples(tmp_path, file, ("cpu.",))
+
+
+def parquet_of(columns: dict[str, Any]) -> bytes:
+    buffer = io.BytesIO()
+    polars.DataFrame(columns).write_parquet(buffer)
+    return buffer.getvalue()
+
+
+@pytest.mark.parametrize("ending", ["npz", pytest.param("parquet", marks=pytest.mark.all_plugins)])
 @pytest.mark.parametrize(
     "content",
     [
         b"",
         b"PK\5\6" + bytes(18),
-        b"PAR1junkjunk",
+        b"PAR1junkjunkPAR1",
         bytes(4000),
         archive_of(names=GOOD["names"]),
-        archive_of(**GOOD | {"seconds": np.arange(3.0)}),
-        archive_of(**GOOD | {"steps": np.array([["a", "b"]])}),
-        archive_of(**GOOD | {"names": np.array([object()])}),
+        parquet_of({"cpu.user": [1]}),
     ],
 )
-def test_other_content_is_refused(tmp_path: Path, content: bytes) -> None:
-    file = write(tmp_path, content)
+def test_other_content_is_refused(tmp_path: Path, content: bytes, ending: str) -> None:
+    file = write(tmp_path, content, ending)
     with pytest.raises(LedgerError, match="it contains no samples"):
         read_samples(tmp_path, file, ("cpu.",))
+
+
+@pytest.mark.all_plugins
+def test_an_earlier_file_without_the_plugin_names_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "arro3.io", None)
+    file = write(tmp_path, parquet_of({"seconds": [0.0, 0.1]}), "parquet")
+    with pytest.raises(LedgerError, match="of an earlier version") as caught:
+        read_samples(tmp_path, file, ("cpu.",))
+    assert "iostudy[trace]" in caught.value.remedy
 
 
 def test_arrays_beyond_all_measure_are_refused(tmp_path: Path) -> None:

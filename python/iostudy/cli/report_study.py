@@ -78,7 +78,9 @@ def report_study(
     from iostudy.report.render import markdown
 
     name = require_reference(name, "the command line")
-    seconds = _find_seconds(size, max_time)
+    seconds = size.seconds
+    if max_time is not None:
+        seconds = parse_positive_time_option("--max-time", max_time, "10min")
     folder = find_output_folder(f"{name}-{size}", out, resume=False)
     planned = plan_items(name, size, folder)
     for line in describe_items(planned, seconds):
@@ -97,13 +99,6 @@ def report_study(
     say(f"the same: {folder / PAGE}; all figures: {folder}/*/report.html")
     if any(item.failed for item in items):
         raise typer.Exit(TRIAL_FAILED)
-
-
-def _find_seconds(size: Size, max_time: str | None) -> float:
-    """Return the time of all studies: the one given, or that of the size."""
-    if max_time is None:
-        return size.seconds
-    return parse_positive_time_option("--max-time", max_time, "10min")
 
 
 @contextmanager
