@@ -71,7 +71,7 @@ def test_every_size_is_a_study_of_its_own() -> None:
         study = library.load_study(name)
         assert study.name == name
         assert not re.search("^sizes:", study.text, re.MULTILINE)
-    assert library.command_argument(name, study.text) == name
+        assert library.command_argument(name, study.text) == name
 
 
 OWN = """\
