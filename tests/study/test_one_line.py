@@ -124,6 +124,21 @@ def test_every_figure_has_its_unit_and_direction(tmp_path: Path) -> None:
             studied(tmp_path, **line, **option)
 
 
+@pytest.mark.parametrize(
+    ("pattern", "unit"),
+    [
+        *((r"p99: (\d+) MB/s", "MB/s"), (r"p99: (\d+) s$", "s")),
+        *(
+            (rf"p99: (\d+) {end}", "as printed")
+            for end in ("MB?/s", r"B\w+", "s+core", "s{2}", "s*")
+        ),
+    ],
+)
+def test_a_unit_of_a_pattern_is_a_whole_one(tmp_path: Path, pattern: str, unit: str) -> None:
+    study = studied(tmp_path, commands=("true", "false"), figures=(f"p99={pattern}",))
+    assert study.workloads[0].figure.unit == unit
+
+
 def test_names_of_figures_may_be_one_list(tmp_path: Path) -> None:
     study = studied(tmp_path, commands=("true", "false"), figures=("exec_time, peak_rss",))
     assert [each.name for each in study.workloads[0].figures] == ["exec_time", "peak_rss"]

@@ -115,6 +115,7 @@ def test_a_figure_that_is_not_a_number_fails_the_trial_and_is_shown(place, text,
         ("12 seconds", "ms", 12_000),
         ("980us", "ms", 0.98),
         ("980 KB/sec", "kB/s", 980),
+        ("1.2 GB per second", "MB/s", 1200),
         ("980 MiB/s", "MiB/s", 980),
     ],
 )
@@ -127,8 +128,9 @@ def test_a_number_in_another_unit_is_converted(place, text, unit, value):
     ("text", "unit"),
     [
         ("980 tps", AS_PRINTED),
-        ("980 MB", "MB/s"),
-        ("980 MiB/s", "ms"),
+        ("980 ops/sec", "op/s"),
+        ("980 us", "us/op"),
+        ("980 points", "points"),
         ("980 sheep", "ms"),
         ("980 s: sum", "ms"),
         ("980\nkB", "MB"),
@@ -140,10 +142,18 @@ def test_what_is_no_unit_of_the_figures_kind_changes_no_number(place, text, unit
     assert printing(text, figures=figures).run(place).figures["x"] == 980
 
 
-def test_a_unit_that_the_study_does_not_know_is_an_error(place):
-    figures = {"x": {"regex": r"([\d.]+)", "unit": AS_PRINTED, "higher_is_better": True}}
-    with pytest.raises(WorkloadError, match=r"add --unit MB/s, or `unit: MB/s`"):
-        printing("980 MB/s", figures=figures).run(place)
+@pytest.mark.parametrize(
+    ("printed", "unit"),
+    [
+        *(("MB/s", unit) for unit in (AS_PRINTED, "ops", "kIOPS", "tps", "tx/s", "MB", "ms", "%")),
+        ("MB", "MB/s"),
+        ("s", "op/s"),
+    ],
+)
+def test_a_unit_of_another_kind_ends_the_study_and_fails_no_trial(place, printed, unit):
+    figures = {"x": {"regex": r"([\d.]+)", "unit": unit, "higher_is_better": True}}
+    with pytest.raises(UsageError, match=f"--unit '{printed}', or `unit: {printed}`"):
+        printing(f"980 {printed}", figures=figures).run(place)
 
 
 def test_one_figure_that_is_missing_leaves_none(place):
@@ -160,12 +170,12 @@ def test_standard_error_is_read_only_on_request(place):
 
 
 def test_a_figure_that_is_in_the_other_stream_is_named(place):
-    running = make(
-        run=["sh", "-c", "echo rate=5 >&2"], figures={"x": {"regex": r"rate=(\d)", **RATE}}
-    )
-    with pytest.raises(WorkloadError) as caught:
-        running.run(place)
-    assert caught.value.remedy.startswith("it is in stderr: ")
+    for unit in (RATE["unit"], AS_PRINTED):
+        figures = {"x": {"regex": r"rate=(\d)", **RATE, "unit": unit}}
+        running = make(run=["sh", "-c", "echo rate=5 MB/s >&2"], figures=figures)
+        with pytest.raises(WorkloadError) as caught:
+            running.run(place)
+        assert caught.value.remedy.startswith("it is in stderr: ")
 
 
 def test_a_program_that_fails_has_no_figures(place):

@@ -11,7 +11,7 @@ import jmespath
 from jmespath.exceptions import JMESPathError
 from pydantic import Field, model_validator
 
-from iostudy.errors import WorkloadError
+from iostudy.errors import UsageError, WorkloadError
 from iostudy.workloads.definition import Figure
 from iostudy.workloads.external.program import Output, ProgramResult
 from iostudy.workloads.option_types import Options
@@ -19,7 +19,7 @@ from iostudy.workloads.option_types import Options
 _NEAR_CHARACTERS = 120
 _UNIT = re.compile(
     r"[ \t]?(?:(k|[KMGT]i?)?(?:(B|bytes?)|bits?|b(?=ps|/s))|([nuµm]?)s(?:ec(?:ond)?s?)?)"
-    r"(/s(?:ec(?:ond)?)?|ps)?(?![\w/:=])"
+    r"( ?(?:/|per) ?s(?:ec(?:ond)?)?|ps)?(?![\w/:=])"
 )
 """A unit of size, time or rate; many programs, such as dd, choose it by the size of the number."""
 _SIZES = {
@@ -30,6 +30,8 @@ _SIZES = {
 _SECONDS = {"m": 1e-3, "u": 1e-6, "µ": 1e-6, "n": 1e-9}
 AS_PRINTED = "as printed"
 """The unit of numbers that the output gives without one, such as scores."""
+_OTHER_KINDS = re.compile(rf"{AS_PRINTED}|%|(?i:[km]?(?:i?ops|[tqr]ps)|[a-z]+/s(?:ec(?:ond)?)?)")
+"""Units of which no size, no time and no rate of these is one."""
 _MAX_PATTERN = 1000
 """Characters of a pattern, which finds one number."""
 
@@ -72,7 +74,10 @@ class Extract(Options):
         return Figure(name, self.unit, f"{way} in {self.stream}", self.higher_is_better)
 
     def reading(self, name: str, ended: ProgramResult) -> float:
-        """Return the number; WorkloadError without one, with the output that was found."""
+        """Return the number; WorkloadError without one, with the output that was found.
+
+        UsageError for a unit of another kind: such numbers must not count, and no trial has failed.
+        """
         output = ended.stdout if self.stream == "stdout" else ended.stderr
         scale = 1.0
         if self.regex is not None:
@@ -82,7 +87,8 @@ class Extract(Options):
         number = _number(text)
         if number is None:
             remedy = "run the program by hand, and write a pattern that fits what it prints"
-            if self.stream == "stdout" and self.regex and self._matched(ended.stderr)[0]:
+            in_stderr = self.regex and re.search(self.regex, ended.stderr.text, re.MULTILINE)
+            if self.stream == "stdout" and in_stderr:
                 remedy = "it is in stderr: add --shell and 2>&1, or `stream: stderr` to a study"
             raise WorkloadError(
                 f"the figure {name}, a number, by {self.regex or self.jmespath}",
@@ -103,19 +109,18 @@ class Extract(Options):
         start, end = max(0, last.start() - _NEAR_CHARACTERS), last.end() + _NEAR_CHARACTERS
         near = f"{last[1]!r}, in {output.text[start:end]!r}"
         unit = _UNIT.match(output.text, last.end(1))
-        if unit and self.unit == AS_PRINTED:
+        printed, wanted = _read_unit(unit), _read_unit(_UNIT.fullmatch(self.unit))
+        if printed and wanted and printed[:2] == wanted[:2]:
+            return last[1], near, printed.scale / wanted.scale
+        if unit and (wanted or _OTHER_KINDS.fullmatch(self.unit)):
             name = unit[0].strip()
-            raise WorkloadError(
+            raise UsageError(
                 "the unit of the figure, as the program may print another one in another run",
-                found=near,
+                found=f"{near}, for the unit {self.unit}",
                 where=f"{self.stream}, at {name}",
-                remedy=f"add --unit {name}, or `unit: {name}` in a study file",
+                remedy=f"begin a study with --unit '{name}', or `unit: {name}` in its file",
             )
-        printed = _read_unit(unit)
-        wanted = _read_unit(_UNIT.fullmatch(self.unit))
-        if printed is None or wanted is None or printed[:2] != wanted[:2]:
-            return last[1], near, 1.0
-        return last[1], near, printed.scale / wanted.scale
+        return last[1], near, 1.0
 
     def _at_path(self, output: Output) -> tuple[Any, str]:
         if output.lost_bytes:
@@ -172,18 +177,17 @@ class _Unit(NamedTuple):
 
 
 def find_unit(regex: str) -> str:
-    """Return the unit that a pattern has after its group; empty without one."""
+    """Return the unit that a pattern has after its group; empty without a whole one."""
     unit = _UNIT.match(regex, regex.rfind(")") + 1)
-    return unit[0].strip() if unit else ""
+    return unit[0].strip() if unit and not regex.startswith(tuple(r"\?*+[{"), unit.end()) else ""
 
 
 def _read_unit(match: re.Match[str] | None) -> _Unit | None:
     if match is None:
         return None
     prefix, byte, part, per_second = match.groups()
-    scale = _SIZES.get(prefix, 1.0) / (1 if byte else 8)
-    if part is not None:
-        scale = _SECONDS.get(part, 1.0)
+    size = _SIZES.get(prefix, 1.0) / (1 if byte else 8)
+    scale = size if part is None else _SECONDS.get(part, 1.0)
     return _Unit(part is not None, per_second is not None, scale)
 
 
