@@ -136,14 +136,14 @@ _STYLES = {GREEN: "green", RED: "red", BLUE: "blue", GREY: "dim"}
 VERDICT_STYLES = {verdict: _STYLES[colour] for verdict, (colour, _) in VERDICT_MARKS.items()}
 _DIFFERENT = Verdict.BETTER, Verdict.WORSE
 FLAG = "!"
-_FLAGGED = f"{FLAG} an assumption does not hold; the report says which"
+_FLAGGED = f"{FLAG} an assumption fails: see the report"
 _GAP = "  "
 _PASTED = _COMMAND, _PATH = "  $ ", "report  "
 """Beginnings of lines to paste."""
 _STEPS = 2
 _FITS = (4, 3, 99, 1), (2, 2, 99, 1), (2, 1, 99, 0), (2, 1, 5, 1), (2, 1, 3, 1), (1, 1, 2, 1)
 """Lines of the sentence and of reasons, rows of a table, and lines of their changes."""
-_LEAST_LABEL, _LEAST_PLOT, _LARGEST_PLOT = 10, 13, 25
+_NARROW_LABEL, _LEAST_LABEL, _LEAST_PLOT, _LARGEST_PLOT = 6, 10, 13, 25
 _CUT = "…"
 _SCALES = SHOWN_MARGINS, 5, 10
 """Half the scale of plots, in margins; arrows mark what is beyond the longest."""
@@ -212,7 +212,7 @@ def _tables(answer: Answer, width: int, most_rows: int, changes: int) -> list[Te
             lines += islice(shape.rows(result), 1 + changes)
         if left := len(table.results) - 1 - len(others):
             lines.append(_line(f"{_GAP}… {left} more: see the report", "dim"))
-    if any(result.flags or result.fragile for t in answer.tables for result in t.results):
+    if any(_verdict(result).endswith(FLAG) for t in answer.tables for result in t.results):
         lines.append(_line(_FLAGGED, "dim"))
     many = len(answer.tables) > 1
     known = [
@@ -261,20 +261,19 @@ class _Shape:
     def of(cls, answer: Answer, width: int) -> _Shape:
         """Return the widths that fit; the plot has what is left, or is left out."""
         results = [result for table in answer.tables for result in table.results]
-        labels = [visible(result.configuration) for result in results]
-        heads = [visible(table.name) for table in answer.tables]
-        values = [*map(format_value, results), *map(_unit, answer.tables)]
-        changes = [
-            *(_change(result) for result in results),
-            *(_against(table) for table in answer.tables),
-        ]
-        value, change = (max(map(cell_len, texts), default=0) for texts in (values, changes))
-        verdict = max((cell_len(_verdict(result)) for result in results), default=0)
+        labels = [result.configuration for result in results] + [t.name for t in answer.tables]
+        changes = [*map(_change, results), *map(_against, answer.tables)]
+        columns = map(format_value, results), map(_unit, answer.tables), map(_verdict, results)
+        value, unit, verdict, change, wanted = (
+            max(map(cell_len, texts), default=0)
+            for texts in (*columns, changes, map(visible, labels))
+        )
+        most = max(_NARROW_LABEL, width - verdict - 3 * len(_GAP) - _NARROW_LABEL)
+        value = min(max(value, min(unit, width // 3)), most)
         room = width - value - change - verdict - 4 * len(_GAP)
         if room < _LEAST_LABEL:
             room, change = room + change + len(_GAP), 0
-        wanted = max((cell_len(text) for text in (*labels, *heads)), default=0)
-        label = max(_LEAST_LABEL, min(wanted, room))
+        label = max(_NARROW_LABEL, min(max(wanted, _LEAST_LABEL), room))
         left = room - label - len(_GAP)
         plot = min(left - (left + 1) % 2, _LARGEST_PLOT) if left >= _LEAST_PLOT else 0
         ends = [end for r in results if r.interval for end in (r.interval.low, r.interval.high)]
@@ -287,7 +286,7 @@ class _Shape:
         label = self.label + len(_GAP)
         cells = (
             set_cell_size(_cut(visible(table.name), label), label),
-            _unit(table).rjust(self.value),
+            _cut(_unit(table), self.value).rjust(self.value),
             set_cell_size(_against(table), self.change) if self.change else _against(table),
             " " * self.verdict,
             format_interval_axis(self.margin, self.plot, self.shown) if self.plot else "",
@@ -299,7 +298,7 @@ class _Shape:
         against = _change(result)
         cells = (
             _GAP + set_cell_size(_cut(visible(result.configuration), self.label), self.label),
-            format_value(result).rjust(self.value),
+            _cut(format_value(result), self.value).rjust(self.value),
             *([against.rjust(self.change)] if self.change else []),
         )
         style = VERDICT_STYLES[result.verdict] if result.verdict else "dim"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import re
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -18,7 +19,7 @@ from iostudy.analysis.verdict import Verdict
 from iostudy.report.answer import COLUMNS, LINES, Answer, build_answer, lay_out
 from iostudy.report.base import Span, Step
 from iostudy.report.render import markdown
-from iostudy.report.topics.verdicts import FigureVerdicts, Result
+from iostudy.report.topics.verdicts import FigureVerdicts, Result, choose_verdict_symbol
 from iostudy.report.values import Report
 from iostudy.workloads.definition import Figure
 from tests.report.factory import (
@@ -121,22 +122,27 @@ def answers(draw: st.DrawFn, most: int = 4, workloads: int = 3) -> Answer:
     )
 
 
-@given(answers())
-def test_four_configurations_and_three_workloads_fit_one_screen(answer: Answer) -> None:
-    lines = lay_out(answer)
+@given(answers(), st.integers(40, COLUMNS))
+def test_four_configurations_and_three_workloads_fit_one_screen(answer: Answer, width: int) -> None:
+    lines = lay_out(answer, width)
     assert len(lines) <= LINES
-    assert all(line.cell_len <= COLUMNS or is_free(line.plain) for line in lines)
+    assert all(line.cell_len <= width or is_free(line.plain) for line in lines)
     assert lines[-1].plain == "report  results/x/report.html"
     shown = "\n".join(line.plain for line in lines)
-    if "! an assumption does not hold" in shown:
+    if "! an assumption fails" in shown:
         assert shown.count("!") > 1
-    for table in answer.tables:
-        for row in table.results[1:]:
-            assert row.verdict is not None
-            assert not row.blocks or row.verdict in shown
+    rows = [row for table in answer.tables for row in table.results[1:] if row.blocks]
+    signs = Counter[str]()
+    for row in rows:
+        assert row.verdict is not None
+        flag = " !" if row.flags or row.fragile else ""
+        signs[f"  {choose_verdict_symbol(row.verdict)} {row.verdict}{flag}"] += 1
+    assert all(shown.count(sign) >= count for sign, count in signs.items())
+    if any(row.flags or row.fragile for row in rows):
+        assert "! an assumption fails: see the report" in shown
 
 
-@given(answers(most=9, workloads=6), st.integers(60, 200))
+@given(answers(most=9, workloads=6), st.integers(40, 200))
 def test_any_answer_fits_one_screen(answer: Answer, width: int) -> None:
     lines = lay_out(answer, width)
     assert len(lines) <= LINES
