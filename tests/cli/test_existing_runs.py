@@ -107,11 +107,14 @@ def test_lines_are_those_of_any_system(tmp_path, text):
     (runs,), differences = read_csv_runs(places, (), higher_is_better=True)
     assert runs.figure.higher_is_better
     assert (runs.figure.name, runs.first, runs.second) == ("build", [10, 11], [10, 11])
-    for name in ("before.csv", "after.csv"):
-        (tmp_path / name).write_text("p99_latency,10\n")
-    (latency,), _ = read_csv_runs(places, (), higher_is_better=True)
-    assert not latency.figure.higher_is_better
     assert not differences
+    for name in ("before.csv", "after.csv"):
+        (tmp_path / name).write_text("p99_latency,10\nwall,1\nmisses,1\n")
+    (latency,), _ = read_csv_runs(places, ("p99_latency",))
+    assert not latency.figure.higher_is_better
+    for figures in ((), ("misses",)):
+        with pytest.raises(UsageError, match=r"(?s)less of (wall|misses) is.*--lower-is-better"):
+            read_csv_runs(places, figures)
 
 
 @pytest.mark.parametrize(

@@ -69,8 +69,9 @@ def compare(
         ),
     ] = None,
     lower_is_better: Annotated[
-        bool, typer.Option("--lower-is-better", help="With --csv: less of every figure is better.")
-    ] = False,
+        bool | None,
+        typer.Option("--lower-is-better/--higher-is-better", help="With --csv: of all figures."),
+    ] = None,
     margin: Annotated[
         str | None, typer.Option(help="With --fio or --csv: the margin.", show_default="3%")
     ] = None,
@@ -93,12 +94,12 @@ def compare(
     if fio or table:
         names = dict.fromkeys(name.strip() for text in figure or () for name in text.split(","))
         rule = _RunsRule(fio, tuple(names), lower_is_better, margin or "3%", risk or "5%")
-        if configuration or (fio and lower_is_better):
-            raise _unusable("options of runs", "--configuration, or --lower-is-better with --fio")
+        if configuration or (fio and lower_is_better is not None):
+            raise _unusable("options of runs", "--configuration, or a direction with --fio")
         _compare_runs((str(first), str(second)), rule, form, ci)
         return
-    if figure or lower_is_better or margin or risk:
-        options = "--figure, --lower-is-better, --margin or --risk"
+    if figure or lower_is_better is not None or margin or risk:
+        options = "--figure, a direction, --margin or --risk"
         raise _unusable("--fio or --csv with options of runs", options)
     # Imported here: statistics take most of a second to load.
     from iostudy.cli.report_output import read_recorded
@@ -135,7 +136,7 @@ class _RunsRule:
 
     fio: bool
     figures: tuple[str, ...]
-    lower_is_better: bool
+    lower_is_better: bool | None
     margin: str
     risk: str
 
@@ -159,7 +160,7 @@ def _compare_runs(
     if rule.fio:
         figures, differences = read_fio_runs(places, rule.figures)
     else:
-        higher = not rule.lower_is_better
+        higher = None if rule.lower_is_better is None else not rule.lower_is_better
         figures, differences = read_csv_runs(places, rule.figures, higher_is_better=higher)
     report = build_runs_comparison(places, figures, margin, risk, differences)
     cases = tuple(list_runs_cases(report))

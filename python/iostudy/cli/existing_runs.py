@@ -11,7 +11,7 @@ from pathlib import Path
 from iostudy.errors import UsageError
 from iostudy.report.documents.existing_runs import FigureRuns
 from iostudy.safe_path import read_regular
-from iostudy.study.one_line import read_direction
+from iostudy.study.one_line import require_direction
 from iostudy.units import MIB
 from iostudy.workloads.definition import Figure
 from iostudy.workloads.external import fio_report
@@ -102,13 +102,13 @@ def _values(side: Sequence[tuple[Path, FioReport]], name: str) -> list[float]:
 
 
 def read_csv_runs(
-    places: tuple[str, str], names: Sequence[str], *, higher_is_better: bool
+    places: tuple[str, str], names: Sequence[str], *, higher_is_better: bool | None = None
 ) -> tuple[list[FigureRuns], tuple[str, ...]]:
     """Read two files of lines ``name,value``, a line for each run; those of common names.
 
-    Of a name such as p99 less is better all the same. The second value says which names are in one
-    file alone. UsageError for another line, and for a
-    requested name that a file lacks.
+    Without ``higher_is_better`` names such as p99 say it. The second value says which names are in
+    one file alone. UsageError for another line, a requested name that a file lacks, and a name that
+    does not say which direction is better.
     """
     first, second = (_read_csv(Path(place)) for place in places)
     common = [name for name in first if name in second]
@@ -121,14 +121,11 @@ def read_csv_runs(
             where=f"{places[0]} and {places[1]}",
             remedy="write lines of a name and a value, such as iops,1234",
         )
-    runs = [
-        FigureRuns(
-            Figure(name, "", "", higher_is_better and read_direction(name) is not False),
-            first[name],
-            second[name],
-        )
-        for name in names or common
-    ]
+    remedy = "add --higher-is-better, or --lower-is-better; or compare each figure by --figure"
+    runs = []
+    for name in names or common:
+        higher = require_direction(name, remedy, higher_is_better=higher_is_better)
+        runs.append(FigureRuns(Figure(name, "", "", higher), first[name], second[name]))
     alone = () if names else sorted(first.keys() ^ second.keys())
     return runs, tuple(f"{name}: in {places[name in second]} alone" for name in alone)
 

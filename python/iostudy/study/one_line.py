@@ -256,11 +256,15 @@ def _figures(line: OneLine) -> dict[str, Any]:
         dict(zip(ways, _for_each(option, given, ways), strict=True))
         for option, given in (("--unit", line.unit), ("--better", line.better))
     )
+    given = {"higher": True, "lower": False, "": None}
+    remedy = "add --better higher, or --better lower; with several figures once for each"
     figures = {
         name: {
             **_extract(name, way),
             "unit": units[name] or find_unit(way) or AS_PRINTED,
-            "higher_is_better": _higher_is_better(name, directions[name]),
+            "higher_is_better": require_direction(
+                name, remedy, higher_is_better=given[directions[name]]
+            ),
         }
         for name, way in ways.items()
     }
@@ -298,24 +302,15 @@ def _extract(name: str, way: str) -> dict[str, str]:
     return {"regex": way or rf"\b{re.escape(name)}\b\W*?{_NUMBER}"}
 
 
-def read_direction(name: str) -> bool | None:
-    """Return whether more of a figure is better by its name; None if that does not say it."""
+def require_direction(name: str, remedy: str, *, higher_is_better: bool | None) -> bool:
+    """Return the direction as given, otherwise as the name says; UsageError if it does not."""
+    if higher_is_better is not None:
+        return higher_is_better
     lower, higher = _LOWER.search(_PER_SECOND.sub("", name)), _HIGHER.search(name)
-    unclear = bool(lower) is bool(higher) or (higher and _FAULTS.search(name))
-    return None if unclear else bool(higher)
-
-
-def _higher_is_better(name: str, better: str) -> bool:
-    """As it was given; otherwise as the name says."""
-    direction = better == "higher" if better else read_direction(name)
-    if direction is None:
-        raise _usage(
-            f"whether more or less of {name} is better",
-            "a name that does not say it",
-            "add --better higher, or --better lower; with several figures once for each",
-            "--figure",
-        )
-    return direction
+    if bool(lower) is bool(higher) or (higher and _FAULTS.search(name)):
+        wanted = f"whether more or less of {name} is better"
+        raise _usage(wanted, "a name that does not say it", remedy, "the name of the figure")
+    return bool(higher)
 
 
 def _label(line: OneLine) -> str:
