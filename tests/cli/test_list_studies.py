@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from iostudy.cli import list_studies
+from iostudy.cli import list_studies, report_output
 from tests.cli.program import Program
 
 GOOD = {"started_at": 1.7e9, "question": "why?", "headline": "so", "state": "complete"}
@@ -49,13 +49,21 @@ def test_studies_are_listed_and_failed_ones_removed(program: Program) -> None:
 
 
 @pytest.mark.child
-def test_a_study_without_its_report_is_listed_by_its_ledger(program: Program) -> None:
+def test_a_study_without_its_report_is_listed_by_its_ledger(
+    program: Program, monkeypatch: pytest.MonkeyPatch
+) -> None:
     command = ("try", "true", "sleep 0.05", "--max-time", "10s", "--out", "results/known")
     assert program(*command).returncode == 0
     listed = program("list").stdout
     assert "results/known\n" in listed
     (program.folder / "results/known/report.json").unlink()  # it is written at the end
     assert program("list").stdout == listed
+
+    def refuse(*_: object) -> None:
+        raise AssertionError("samples are read for a headline")
+
+    monkeypatch.setattr(report_output, "read_samples", refuse)
+    list_studies._read_study(program.folder / "results/known")
 
 
 @pytest.mark.child

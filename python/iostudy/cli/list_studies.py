@@ -138,7 +138,7 @@ def _read_ledger(path: Path) -> _ListedStudy:
             row, answer = ledger.study(), "no finished trial: it runs, or was killed"
             question = recorded_study(row).question
             return _ListedStudy(path, row.started_at, question, answer, complete=False)
-    report = read_report(path)
+    report = read_report(path, samples=False)
     complete = report.state == _COMPLETE
     return _ListedStudy(path, report.started_at, report.question, report.headline, complete)
 
