@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -119,6 +120,9 @@ class LocalCluster:
         """Prepare a trial, see the protocol; UsageError for properties that it cannot have."""
         defaults.require_allowed(properties)
         if restart:
+            # A NameNode forgets deletions on their way, and learns of these blocks 6 hours later.
+            with suppress(ClusterError):  # as the restart is the remedy where a daemon has ended
+                self.settle()
             self._restart(properties)
         else:
             self._restart_ended()

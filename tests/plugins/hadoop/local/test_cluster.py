@@ -95,7 +95,12 @@ def test_daemon_properties_hold_after_restart_and_a_fatal_one_is_reported(cluste
     properties = {name: "7", "datanode.heap": "300m"}
     cluster.configured(properties, restart=False)
     assert cluster.read_back(tuple(properties)) == {name: "10", "datanode.heap": "512m"}
+    before = block_names(cluster)
+    webhdfs.write(cluster, "/deleted", bytes(MIB))
+    webhdfs.delete(cluster, "/deleted")
     cluster.configured(properties, restart=True)
+    cluster.settle()
+    assert block_names(cluster) == before
     assert cluster.read_back(tuple(properties)) == properties
     assert webhdfs.read(cluster, "/kept") == b"as it was" * 1000
     with pytest.raises(ClusterError, match="seven") as caught:
