@@ -70,7 +70,9 @@ def compare(
     ] = None,
     lower_is_better: Annotated[
         bool | None,
-        typer.Option("--lower-is-better/--higher-is-better", help="With --csv: of all figures."),
+        typer.Option(
+            "--lower-is-better/--higher-is-better", help="With --csv: the direction of all figures."
+        ),
     ] = None,
     margin: Annotated[
         str | None, typer.Option(help="With --fio or --csv: the margin.", show_default="3%")
