@@ -70,9 +70,7 @@ def compare(
     ] = None,
     lower_is_better: Annotated[
         bool | None,
-        typer.Option(
-            "--lower-is-better/--higher-is-better", help="With --csv: the direction of all figures."
-        ),
+        typer.Option("--lower-is-better/--higher-is-better", help="With --csv: for all figures."),
     ] = None,
     margin: Annotated[
         str | None, typer.Option(help="With --fio or --csv: the margin.", show_default="3%")
