@@ -27,13 +27,13 @@ from iostudy.study.mode import find_mode
 
 
 def read_report(folder: Path, reference: str | None = None, *, samples: bool = True) -> Report:
-    """Build the report of the folder's ledger, compared with ``reference`` if given."""
+    """Build the report of the folder's ledger, compared with ``reference``, with its samples."""
     recorded = read_recorded(folder, reference)
     if read := find_mode(recorded.study).report:
         report: Report = plugins.load(read)(folder, reference)
         return report
-    read_samples_of = recorded.samples if samples else None
-    return build_report(replace(recorded, place=str(folder.absolute()), samples=read_samples_of))
+    recorded = replace(recorded, samples=recorded.samples if samples else None)
+    return build_report(replace(recorded, place=str(folder.absolute())))
 
 
 def read_recorded(folder: Path, reference: str | None = None) -> RecordedStudy:

@@ -90,12 +90,12 @@ def screen_effects(series: Sequence[EffectSeries], rule: Rule) -> tuple[Effect, 
     )
 
 
-def _effect(found: Effect) -> Effect:
-    comparison = found.comparison
-    if not found.by_holm or comparison.verdict is not Verdict.INCONCLUSIVE:
-        return replace(found, by_holm=False)
+def _effect(tested: Effect) -> Effect:
+    comparison = tested.comparison
+    if not tested.by_holm or comparison.verdict is not Verdict.INCONCLUSIVE:
+        return replace(tested, by_holm=False)
     word = Verdict.BETTER if comparison.estimate > 0 else Verdict.WORSE
-    return replace(found, comparison=replace(comparison, verdict=word, blocks_needed=None))
+    return replace(tested, comparison=replace(comparison, verdict=word, blocks_needed=None))
 
 
 def _single_look_p_value(comparison: Comparison, rule: Rule) -> float:
