@@ -10,7 +10,8 @@ from iostudy.units import format_percent, format_significant
 from iostudy_lab.lateness import LATENESS_FIGURE, SERVICE_FIGURE
 
 LATENESS_LIMIT_NS = 250_000
-"""Limit of the 99th percentile of lateness."""
+"""Limit of the 99th percentile of lateness, or `_LATE_SHARE` of the mean service time if longer."""
+_LATE_SHARE = 0.05
 LATENESS_LIMIT_SHARE = 0.02
 """Limit of the mean lateness as a share of the mean service time, which bounds the bias."""
 _PERCENTILE = 0.99
@@ -104,10 +105,11 @@ class DriveStatistics:
             self.mean_lateness_ns,
             self.mean_service_ns,
         )
-        if late > LATENESS_LIMIT_NS:
+        limit = max(LATENESS_LIMIT_NS, _LATE_SHARE * service)
+        if late > limit:
             return (
                 f"the modelled drive was late: 99 % of its completions by up to {_us(late)}, "
-                f"more than {_us(LATENESS_LIMIT_NS)}"
+                f"more than {_us(limit)}"
             )
         if mean > LATENESS_LIMIT_SHARE * service:
             return (
