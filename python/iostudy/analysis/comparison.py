@@ -5,18 +5,20 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import repeat
 
 import numpy as np
 
 from iostudy.analysis.decision import (
     Outcomes,
+    count_missing_orders,
     decide,
     estimate_shown,
     has_rare_slow_runs,
     interval_ends,
     is_balanced,
 )
-from iostudy.analysis.paired import Array, Interval, PairedRuns
+from iostudy.analysis.paired import Array, Flags, Interval, PairedRuns
 from iostudy.analysis.rule import Rule
 from iostudy.analysis.slow_runs import SlowRuns, find_slow_runs
 from iostudy.analysis.spending import AnalysisMethod
@@ -82,17 +84,29 @@ def describe_runs(
 ) -> tuple[Comparison, ...]:
     """Return the comparison of each pair (row) whose verdict `decide_runs` gave."""
     rows = tuple(zip(*np.atleast_2d(runs.baseline, runs.other), strict=True))
+    orders = repeat(None) if runs.after is None else np.atleast_2d(runs.after)
     described = _describe(
         np.atleast_2d(runs.differences), ended, rule, higher_is_better=higher_is_better
     )
     return tuple(
         replace(
             comparison,
+            blocks_needed=_count_needed(comparison, after, rule),
             slow=find_slow_runs(other[: comparison.blocks], rule.margin, rule.risk),
             baseline_slow=find_slow_runs(baseline[: comparison.blocks], rule.margin, rule.risk),
         )
-        for comparison, (baseline, other) in zip(described, rows, strict=True)
+        for comparison, (baseline, other), after in zip(described, rows, orders, strict=True)
     )
+
+
+def _count_needed(comparison: Comparison, after: Flags | None, rule: Rule) -> int | None:
+    """Return the blocks needed; a difference that lacks an order gets it in every second block."""
+    interval = comparison.interval
+    is_apart = interval.low > 0 or interval.high < 0
+    if after is None or comparison.verdict.is_final or not (rule.by_scores and is_apart):
+        return comparison.blocks_needed
+    missing = int(count_missing_orders(after[: comparison.blocks])[-1])
+    return max(comparison.blocks + 2 * missing, rule.min_blocks)
 
 
 def decide_runs(runs: PairedRuns, rule: Rule, before: Outcomes | None = None) -> Outcomes:

@@ -25,11 +25,16 @@ MIN_ORDERS = 2
 """Blocks in which each of two configurations must run before the other, for any verdict."""
 
 
-def is_balanced(after: Flags) -> Flags:
-    """Whether each of two ran before the other in enough blocks so far; rows are studies."""
+def count_missing_orders(after: Flags) -> NDArray[np.int64]:
+    """Count the blocks so far in which one of two still has to run first; rows are studies."""
     seconds = np.cumsum(after, axis=-1)
     firsts = np.arange(1, after.shape[-1] + 1) - seconds
-    return np.asarray(np.minimum(seconds, firsts) >= MIN_ORDERS)
+    return np.asarray(np.maximum(MIN_ORDERS - np.minimum(seconds, firsts), 0))
+
+
+def is_balanced(after: Flags) -> Flags:
+    """Whether each of two ran before the other in enough blocks so far; rows are studies."""
+    return np.asarray(count_missing_orders(after) == 0)
 
 
 def has_rare_slow_runs(

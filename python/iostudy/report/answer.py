@@ -104,8 +104,22 @@ def _reasons(report: Report, compared: list[Result]) -> Iterator[str]:
     """Yield why comparisons have no verdict, from the strongest evidence to the weakest."""
     for lost in report.given_up:
         yield f"{lost.workload} was given up in block {lost.block}: {lost.explanation}"
-    if not any(result.is_open for result in compared):
+    open_ = [result for result in compared if result.is_open]
+    if not open_:
         return
+    # A difference that is shown lacks blocks or orders: no noise hides it.
+    shown = [r for r in open_ if r.interval and (r.interval.low > 0 or r.interval.high < 0)]
+    if len(shown) < len(open_):
+        yield from _explain_noise(report)
+    if shown:
+        fewest = format_count(report.method.min_blocks, "block")
+        first = f"each of two configurations first in {MIN_ORDERS} of them"
+        yield f"a verdict needs at least {fewest}, and {first}"
+    if report.state is State.STOPPED:
+        yield "not all blocks have run"
+
+
+def _explain_noise(report: Report) -> Iterator[str]:
     waiting, causes = list_open_workloads(report.workloads), []
     for noises in report.noise_causes:
         workload = noises.workload
@@ -123,12 +137,6 @@ def _reasons(report: Report, compared: list[Result]) -> Iterator[str]:
         blocks = format_count(max(result.blocks for result in noisiest.results), "block")
         too_much = f"too much to tell {margin} apart in {blocks}"
         yield f"pairs of runs of {noisiest.label} vary by {sd}, {too_much}"
-    spans = [result.interval for result in compared if result.is_open and result.interval]
-    if any(span.low > 0 or span.high < 0 for span in spans):
-        fewest = report.method.min_blocks
-        yield f"a verdict needs {fewest} blocks, and each configuration first in {MIN_ORDERS}"
-    if report.state is State.STOPPED:
-        yield "not all blocks have run"
 
 
 LINES, COLUMNS = 24, 80
