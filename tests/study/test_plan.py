@@ -2,27 +2,26 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from hashlib import sha256
 from itertools import groupby
 
+import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
+from iostudy.analysis.decision import is_balanced
 from iostudy.study.parser import parse
 from iostudy.study.plan import make_plan, whole_plots
 
-STUDY = parse(
-    """
+TEXT = """
 question: Which?
 target: /tmp
 factors: {block.scheduler: [none, mq-deadline, kyber, bfq]}
 workloads: [{io: {label: file-writes, operation: write}}, {io: {label: file-reads}}]
 decide: {margin: 3%, risk: 5%, blocks: [5, 30]}
-""",
-    where="study.yaml",
-    name="study",
-)
+"""
+STUDY = parse(TEXT, where="study.yaml", name="study")
 seeds = st.integers(min_value=0, max_value=2**63 - 1)
 
 
@@ -44,6 +43,24 @@ def test_every_order_is_as_likely_as_any_other():
     expected = 500 * 60 / 4
     # Five standard deviations of a binomial count.
     assert all(abs(count - expected) < 5 * (expected * 0.75) ** 0.5 for count in first.values())
+
+
+@given(seeds)
+def test_few_blocks_have_both_orders_of_every_pair(seed):
+    study = parse(TEXT.replace("30]", "8]"), where="study.yaml", name="study")
+    after = defaultdict(list)
+    for block in make_plan(study, seed).blocks:
+        for label in block.order:
+            is_after = block.order.index(label) > block.order.index(study.baseline.label)
+            if block.index <= 8 and label != study.baseline.label:
+                after[block.workload, label].append(is_after)
+    assert len(after) == 6
+    assert all(is_balanced(np.array([orders]))[0, -1] for orders in after.values())
+
+
+def test_three_blocks_cannot_have_both_orders_twice():
+    study = parse(TEXT.replace("5, 30", "3, 3"), where="study.yaml", name="study")
+    assert [block.index for block in make_plan(study, 1).blocks][:6] == [1, 1, 2, 2, 3, 3]
 
 
 def test_rounds_come_one_after_another():

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import repeat
 
 import numpy as np
 
@@ -84,7 +83,7 @@ def describe_runs(
 ) -> tuple[Comparison, ...]:
     """Return the comparison of each pair (row) whose verdict `decide_runs` gave."""
     rows = tuple(zip(*np.atleast_2d(runs.baseline, runs.other), strict=True))
-    orders = repeat(None) if runs.after is None else np.atleast_2d(runs.after)
+    orders = [None] * len(rows) if runs.after is None else np.atleast_2d(runs.after)
     described = _describe(
         np.atleast_2d(runs.differences), ended, rule, higher_is_better=higher_is_better
     )

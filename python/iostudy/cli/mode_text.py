@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -16,12 +15,11 @@ from iostudy.study.mode import find_mode
 from iostudy.study.model import Study
 from iostudy.study.plan import whole_plots
 from iostudy.study.requests import list_trials
-from iostudy.units import MIB, format_percent, format_rounded_size, format_seconds
+from iostudy.units import MIB, format_rounded_size, format_seconds
 from iostudy.workloads import catalog as workload_catalog
 
 Lines = list[tuple[str, str]]
 """Lines of a head and a text."""
-_USUAL_SHARE = 0.9
 
 
 def describe_factors(study: Study) -> Lines:
@@ -62,23 +60,7 @@ def describe_planned(study: Study) -> Lines:
 
 def _describe_trials(study: Study) -> Lines:
     blocks, *others = describe_planned(study)
-    orders = _describe_orders(study.decide.max_blocks)
-    return [("baseline", study.baseline.label), blocks, *orders, *others]
-
-
-def _describe_orders(blocks: int) -> Lines:
-    """Say how seldom so few blocks have the orders that a verdict needs."""
-    # Imported here: numpy takes a fifth of a second to load.
-    from iostudy.analysis.decision import MIN_ORDERS
-
-    possible = sum(math.comb(blocks, first) for first in range(MIN_ORDERS, blocks - MIN_ORDERS + 1))
-    share = possible / 2**blocks
-    if share > _USUAL_SHARE:
-        return []
-    text = (
-        f"in {format_percent(share)} of studies of so few, each of two runs twice before the other"
-    )
-    return [("", f"{text}; without that, no verdict")]
+    return [("baseline", study.baseline.label), blocks, *others]
 
 
 def _describe_windows(study: Study) -> Lines:

@@ -10,8 +10,10 @@ configurations, which keeps the order of the others random.
 
 from __future__ import annotations
 
+import math
 import random
 import secrets
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -21,6 +23,8 @@ from iostudy.study.model import Study
 FORMAT_PHASE = "format"
 """The phase of a trial in which the file system of its whole plot is made."""
 
+_MOST_DRAWS = 50
+"""Of eight blocks of five configurations and three workloads, every second plan has all orders."""
 SEED_BITS = 63
 """What fits a signed 64-bit integer, as the ledger keeps it."""
 
@@ -54,17 +58,42 @@ def draw_seed() -> int:
 def make_plan(study: Study, seed: int) -> Plan:
     """Draw the order of workloads within a round and of configurations within a block.
 
-    The blocks of a continued study begin with the planned ones.
+    The blocks of a continued study begin with the planned ones. Few blocks can lack an order that
+    a verdict needs, so they are drawn anew until none is missing, or taken where fewest are.
     """
     draw = random.Random(seed)
     plots = [[c.label for c in plot] for plot in whole_plots(study.configurations())]
     workloads = [workload.label for workload in study.workloads]
-    blocks = [
-        Block(index, workload, _order(draw, plots))
-        for index in range(1, study.last_block + 1)
-        for workload in draw.sample(workloads, len(workloads))
-    ]
-    return Plan(seed, tuple(blocks))
+    fewest, plan = math.inf, tuple[Block, ...]()
+    for _ in range(_MOST_DRAWS):
+        blocks = tuple(
+            Block(index, workload, _order(draw, plots))
+            for index in range(1, study.last_block + 1)
+            for workload in draw.sample(workloads, len(workloads))
+        )
+        missing = _count_missing_orders(study, blocks)
+        if missing < fewest:
+            fewest, plan = missing, blocks
+        if not missing:
+            break
+    return Plan(seed, plan)
+
+
+def _count_missing_orders(study: Study, blocks: Sequence[Block]) -> int:
+    """Count the comparisons that lack an order in all the blocks before a continuation."""
+    # Imported here: numpy takes a fifth of a second to load.
+    from iostudy.analysis.decision import MIN_ORDERS
+
+    count, baseline = study.decide.max_blocks, study.baseline.label
+    first = Counter(
+        (block.workload, label)
+        for block in blocks
+        if block.index <= count
+        for label in block.order[: block.order.index(baseline)]
+    )
+    others = [choice.label for choice in study.configurations() if choice.label != baseline]
+    pairs = [(workload.label, label) for workload in study.workloads for label in others]
+    return sum(not MIN_ORDERS <= first[pair] <= count - MIN_ORDERS for pair in pairs)
 
 
 def whole_plots(configurations: Sequence[Configuration]) -> tuple[tuple[Configuration, ...], ...]:
