@@ -274,7 +274,7 @@ def test_a_dirty_limit_below_that_of_the_background_is_warned_of(program):
 
 
 ENVIRONMENTS = "workload.environment: {old: {N: 4}, new: {N: 8}}"
-SCRIPT = '{command: {shell: true, run: "true\\ntrue", limit: 5s}}'
+SCRIPT = '{command: {shell: true, run: "true\\necho two", limit: 5s}}'
 
 
 @pytest.mark.child
@@ -296,6 +296,7 @@ def test_levels_of_several_parts_and_scripts_are_readable(program):
     assert "workload.environment old, new" in lines
     assert {"old: N=4", "new: N=8"} <= set(lines)
     assert any("command: run=(script of 2 lines), shell=true, limit=5s" in line for line in lines)
+    assert {"run: true", "run: echo two"} <= set(lines)
 
 
 def test_json_has_the_effort_in_bytes_and_seconds(program):

@@ -199,8 +199,16 @@ def _describe_workload(
     better = "higher" if figure.higher_is_better else "lower"
     loads = [level.load for level in levels if level.load]
     text = f"{', '.join(load.text for load in loads)}; compared at each, and a curve over all"
+    written = format_options(request.options, with_defaults=False)
+    scripts = [
+        ("", f"{name}: {line}")
+        for name, value in written.items()
+        if len(lines := value.splitlines()) > 1 and name not in varied
+        for line in lines
+    ]
     return [
         ("workload", f"{request.listed_as}: {_describe_options(request, varied)}"),
+        *scripts,
         *(("load", f"{load.option} of {text}") for load in loads[:1]),
         ("", f"its {figure.name} in {figure.unit} decides; {better} is better"),
         *(
