@@ -120,3 +120,10 @@ def test_the_biases_of_both_studies_widen_the_interval():
     plain = unpaired.combine_rules(RULE, RULE, 1)
     wide, narrow = (difference_interval(OURS, THEIRS, rule) for rule in (biased, plain))
     assert (narrow.low - wide.low, wide.high - narrow.high) == pytest.approx((0.03, 0.03))
+
+
+def test_equal_values_of_too_few_runs_have_no_interval():
+    once = Rule(margin=0.03, risk=0.05, min_blocks=2, max_blocks=2)
+    assert difference_interval(np.zeros(2), np.ones(2), once) == UNKNOWN
+    five = difference_interval(np.zeros(5), np.ones(5), replace(once, max_blocks=5, min_blocks=5))
+    assert (five.low, five.high) == (1.0, 1.0)

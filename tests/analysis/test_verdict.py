@@ -11,7 +11,7 @@ from iostudy.analysis.decision import decide, estimate_shown, interval_ends
 from iostudy.analysis.paired import UNKNOWN, mean_interval
 from iostudy.analysis.rule import Rule
 from iostudy.analysis.sequential import repeated_alpha, spend_in_stages
-from iostudy.analysis.spending import AnalysisMethod
+from iostudy.analysis.spending import CONTINUABLE, AnalysisMethod
 from iostudy.analysis.verdict import Verdict, classify_intervals
 
 RULE = Rule(margin=0.03, risk=0.05, min_blocks=5, max_blocks=30)
@@ -110,12 +110,21 @@ def test_blocks_needed_are_those_of_the_normal_formula_and_a_few_more():
     assert comparison.blocks_needed == pytest.approx(normal + 2.1068**2 / 2, abs=1.5)
 
 
-def test_blocks_needed_are_never_fewer_than_one_more_or_the_least():
+def test_blocks_needed_are_those_of_the_end_where_the_formula_has_failed():
     assert of_ratios([0.100, 0.1001]).blocks_needed == RULE.min_blocks
     near_zero = [0.02, -0.006, 0.03, 0.022, 0.015, 0.002, 0.042, 0.018, -0.004]
     comparison = of_ratios(near_zero)
     assert comparison.verdict is Verdict.NOT_WORSE
-    assert comparison.blocks_needed == len(near_zero) + 1
+    assert comparison.blocks_needed == RULE.max_blocks
+
+
+def test_after_the_plan_the_blocks_needed_are_those_of_a_stage():
+    rule = replace(RULE, continuation=CONTINUABLE)
+    assert rule.required_blocks(0.06) > RULE.max_blocks
+    assert rule.estimate_needed(0.06, 30) == 60
+    assert rule.estimate_needed(0.03, 20) == 30
+    assert rule.estimate_needed(0.03, 30) == 60
+    assert rule.estimate_needed(0.03, 61) == 120
 
 
 @pytest.mark.parametrize("higher", [True, False])

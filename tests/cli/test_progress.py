@@ -115,7 +115,7 @@ def test_given_up_workload_is_reported_with_its_reason(tmp_path, monkeypatch):
 
 
 def test_detectable_effect_is_printed_once(stays):
-    assert stays.count("will probably stay inconclusive in 8 blocks") == 1
+    assert stays.count("may stay inconclusive in 8 blocks") == 1
 
 
 def test_off_a_terminal_there_is_a_line_a_block_with_the_time_left(tmp_path, monkeypatch):

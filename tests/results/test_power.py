@@ -31,7 +31,7 @@ def power_estimates(folder, noise):
     ("noise", "words"),
     [
         (0.005, "5 blocks, about 15.0 s will probably detect a difference of 3 %"),
-        (0.06, "a difference of 3 % will probably stay inconclusive in 12 blocks, about 36.0 s; "),
+        (0.06, "a difference of 3 % may stay inconclusive in 12 blocks, about 36.0 s; "),
         (0.8, "too large to detect any useful difference"),
     ],
 )

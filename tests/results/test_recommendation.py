@@ -7,7 +7,14 @@ from dataclasses import replace
 import pytest
 
 from iostudy.results.comparisons import better_rule, compare_configurations, guard_rule
-from iostudy.results.recommendation import is_met_guard, is_undecided, meets_goal, recommend
+from iostudy.results.recommendation import (
+    is_met_guard,
+    is_undecided,
+    list_candidates,
+    meets_goal,
+    recommend,
+)
+from iostudy.study.parser import parse
 from iostudy.study.sections import Goal
 from tests.report.factory import factor, rows, study
 
@@ -79,3 +86,25 @@ def test_guards_share_the_risk_among_configurations_only():
     assert better_rule(four).comparisons == 6
     one = replace(four, decide=replace(four.decide, goal=Goal(("file-writes",))))
     assert better_rule(one).comparisons == 3
+
+
+def test_the_best_is_that_by_the_weights_of_the_workloads_at_every_load():
+    own = parse(
+        """
+question: Which?
+target: .
+factors: {block.scheduler: [none, bfq, kyber]}
+load: {workload.jobs: [1, 2]}
+workloads: [{io: {label: heavy}}, {io: {label: light}}]
+decide: {margin: 3%, risk: 5%, blocks: [5, 20], weights: {heavy: 10}}
+""",
+        where="study.yaml",
+        name="study",
+    )
+    gains = {"heavy": {"bfq": 0.3, "kyber": 0.1}, "light": {"bfq": 0.1, "kyber": 0.5}}
+    effects = {
+        (workload.label, name): gain
+        for workload in own.workloads
+        for name, gain in gains[workload.listed_as].items()
+    }
+    assert list_candidates(own, compared(own, effects)) == ["bfq", "kyber"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
+from dataclasses import replace
 from hashlib import sha256
 from itertools import groupby
 
@@ -48,6 +49,9 @@ def test_every_order_is_as_likely_as_any_other():
 @given(seeds)
 def test_few_blocks_have_both_orders_of_every_pair(seed):
     study = parse(TEXT.replace("30]", "8]"), where="study.yaml", name="study")
+    continued = make_plan(replace(study, further_blocks=8), seed).blocks
+    assert continued[: 2 * 8] == make_plan(study, seed).blocks
+    assert continued[-1].index == 64
     after = defaultdict(list)
     for block in make_plan(study, seed).blocks:
         for label in block.order:

@@ -152,9 +152,6 @@ def _describe(
         estimate, low, high = map(float, shown[:, row])
         interval = Interval(low, high)
         sd = _standard_deviation(used)
-        # A futile comparison needs more blocks than the study has.
-        at_least = 1 + (rule.max_blocks if futile else count)
-        is_known = verdict.is_final or math.isnan(sd)
         yield Comparison(
             blocks=count,
             estimate=estimate,
@@ -162,7 +159,10 @@ def _describe(
             interval=interval,
             verdict=verdict,
             by_margin=exceeds_margin(verdict, interval, rule.delta),
-            blocks_needed=None if is_known else rule.required_blocks(sd, at_least=at_least),
+            blocks_needed=None
+            if verdict.is_final or math.isnan(sd)
+            # A futile comparison needs more blocks than the study has.
+            else rule.estimate_needed(sd, max(count, rule.max_blocks if futile else 0)),
             fragile=_is_fragile(used, verdict, rule),
             futile=futile,
             is_not_worse=bool(ended.not_worse[row]),

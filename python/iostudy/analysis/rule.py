@@ -89,7 +89,19 @@ class Rule:
         """
         return _detectable_difference(blocks, self._last_level(blocks))
 
-    def required_blocks(self, sd: float, *, at_least: int = 0) -> int:
+    def estimate_needed(self, sd: float, past: int) -> int:
+        """Return the blocks that would probably give a verdict, more than the ``past`` ones.
+
+        After the plan, and where the margin's difference would have been found by now, it is the
+        end of a stage: the levels before it are so small that few blocks hardly decide.
+        """
+        needed = self.required_blocks(sd)
+        if past < needed <= self.max_blocks:
+            return needed
+        ends = self.continuation.ends(self.max_blocks)
+        return next((end for end in ends if end >= max(needed, past + 1)), max(needed, past + 1))
+
+    def required_blocks(self, sd: float) -> int:
         """Return the fewest blocks that find a difference of the margin with power 0.8.
 
         ``sd`` is that of the paired log-ratios. The result may exceed ``longest``. It is then too
@@ -97,7 +109,7 @@ class Rule:
         stage the search starts at ((z(1 - a/2) + z(power)) * sd / delta)^2, a few blocks below.
         """
         distance = self.delta - self.bias
-        needed = max(at_least, self.min_blocks)
+        needed = self.min_blocks
         for end in self.continuation.ends(self.max_blocks):
             level = self._last_level(end)
             errors = normal_quantile(POWER) - normal_quantile(level / 2)

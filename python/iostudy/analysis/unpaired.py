@@ -109,13 +109,19 @@ def compare_samples(
 def difference_interval(first: Array, second: Array, rule: Rule) -> Interval:
     """Return Welch's interval of mean(second) - mean(first), wider by ``rule.bias``.
 
-    It is infinite where a sample has fewer than two values, or one that is not finite.
+    It is infinite where a sample has fewer than two values, or one that is not finite. Figures of
+    few digits can be equal by chance: of two values as likely, one is all of the first sample and
+    the other all of the second with a probability of 2^(1 - n1 - n2). If that is more than the
+    level, equal values have no interval.
     """
     samples = (first, second)
     if min(map(len, samples)) < 2 or not all(np.isfinite(sample).all() for sample in samples):
         return UNKNOWN
-    estimate = _mean(second) - _mean(first)
-    half = _half_width(samples, rule.repeated_alpha(max(map(len, samples)))) + rule.bias
+    estimate, level = _mean(second) - _mean(first), rule.repeated_alpha(max(map(len, samples)))
+    are_equal = all(np.ptp(sample) == 0 for sample in samples)
+    if are_equal and 2.0 ** (1 - len(first) - len(second)) > level:
+        return UNKNOWN
+    half = _half_width(samples, level) + rule.bias
     return Interval(estimate - half, estimate + half)
 
 

@@ -30,7 +30,9 @@ from iostudy.node.local import LocalNode
 from iostudy.node.protocol import StartLine, start_at_once
 from iostudy.node.service import ServiceRequest, find_service
 from iostudy.node.targets.driver import find_driver
-from iostudy.results.comparisons import ComparisonResult, describe_failed_side, exclude_bounds
+from iostudy.report.render.verdict_cases import list_report_cases
+from iostudy.report.values import Report
+from iostudy.results.comparisons import ComparisonResult, describe_failed_side
 from iostudy.settings.transaction.locks import lock_output_folder
 from iostudy.study.model import Study
 from iostudy.study.one_host import require_one_host
@@ -235,7 +237,7 @@ def print_existing_report(
 def _print_verdicts(
     final: Sequence[ComparisonResult], folder: Path, *, form: AnswerForm
 ) -> set[str]:
-    print_report(folder, form=form)
+    report = print_report(folder, form=form)
     if failed := describe_failed_side(final):
         raise TrialError(
             "runs to compare",
@@ -243,9 +245,11 @@ def _print_verdicts(
             where=str(folder),
             remedy="run it by hand, and see what it lacks; then run the study again",
         )
-    return {result.comparison.verdict.two_sided.value for result in exclude_bounds(final)}
+    return {case.decided.value for case in list_report_cases(report) if not case.reason}
 
 
-def print_report(folder: Path, *, form: AnswerForm = AnswerForm.SCREEN) -> None:
-    """Write the report of a folder, and print the answer."""
-    print_answer(write_report(folder), folder, form)
+def print_report(folder: Path, *, form: AnswerForm = AnswerForm.SCREEN) -> Report:
+    """Write the report of a folder, print the answer, and return the report."""
+    report = write_report(folder)
+    print_answer(report, folder, form)
+    return report

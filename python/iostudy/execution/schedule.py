@@ -17,7 +17,7 @@ from iostudy.ledger.given_up_workloads import TimeLimitRecord
 from iostudy.ledger.rows import TrialRow
 from iostudy.ledger.store import Ledger
 from iostudy.node.protocol import Node
-from iostudy.results.comparisons import ComparisonResult, InterimAnalysis
+from iostudy.results.comparisons import ComparisonResult, InterimAnalysis, exclude_guards
 from iostudy.results.continuation import estimate_block_time
 from iostudy.results.power import estimate_workload_power, format_power
 from iostudy.study.combinations import Configuration
@@ -149,7 +149,7 @@ class PlannedSchedule:
         self, workload: str, rows: Sequence[TrialRow], current: Sequence[ComparisonResult]
     ) -> str:
         power, cost = (
-            estimate_workload_power(self._study, workload, current),
+            estimate_workload_power(self._study, workload, exclude_guards(current)),
             estimate_block_time(workload, rows),
         )
         if power is None or cost is None:

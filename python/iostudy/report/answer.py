@@ -107,14 +107,16 @@ def _reasons(report: Report, compared: list[Result]) -> Iterator[str]:
     open_ = [result for result in compared if result.is_open]
     if not open_:
         return
-    # A difference that is shown lacks blocks or orders: no noise hides it.
-    shown = [r for r in open_ if r.interval and (r.interval.low > 0 or r.interval.high < 0)]
-    if len(shown) < len(open_):
+    is_apart = [result.is_apart for result in open_]
+    if not all(is_apart):
         yield from _explain_noise(report)
-    if shown:
+    if any(is_apart):
         fewest = format_count(report.method.min_blocks, "block")
         first = f"each of two configurations first in {MIN_ORDERS} of them"
         yield f"a verdict needs at least {fewest}, and {first}"
+    if rare := report.method.rare:
+        limit = f"slow runs of both to be rarer than {format_percent(rare)}"
+        yield f"equivalent and not worse also need {limit}, which takes blocks"
     if report.state is State.STOPPED:
         yield "not all blocks have run"
 
@@ -130,13 +132,20 @@ def _explain_noise(report: Report) -> Iterator[str]:
                 causes.append(f"{share} of the noise of {workload} goes with {cause.cause}{by}")
     disturbed = describe_disturbances(report.workloads, report.covariates)
     yield from causes or (text for text in disturbed if text not in report.headline)
-    noisy = [(w.noise, w) for w in report.workloads if w.noise is not None and w.label in waiting]
+    noisy = [
+        (workload.noise, ran, workload.label)
+        for workload in report.workloads
+        if workload.noise is not None and workload.label in waiting
+        # Otherwise a difference of the margin would have been found.
+        if report.method.min_blocks
+        <= (ran := max(result.blocks for result in workload.results))
+        < workload.noise.blocks
+    ]
     if noisy:
-        noise, noisiest = max(noisy, key=lambda pair: pair[0].blocks)
+        noise, ran, label = max(noisy, key=lambda found: found[0].blocks)
         sd, margin = (format_percent(round(share, 3)) for share in (noise.sd, noise.margin))
-        blocks = format_count(max(result.blocks for result in noisiest.results), "block")
-        too_much = f"too much to tell {margin} apart in {blocks}"
-        yield f"pairs of runs of {noisiest.label} vary by {sd}, {too_much}"
+        too_much = f"too much to tell {margin} apart in {format_count(ran, 'block')}"
+        yield f"pairs of runs of {label} vary by {sd}, {too_much}"
 
 
 LINES, COLUMNS = 24, 80

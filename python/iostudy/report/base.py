@@ -194,6 +194,8 @@ class Method(Value):
     """Blocks after which a comparison ends without a verdict."""
     comparisons: int
     """Number of comparisons that share the risk."""
+    rare: FiniteFloat | None = None
+    """Share of slow runs below which equivalent and not worse need both; null without a limit."""
     seed: int
     """Seed of the random orders."""
     text: str

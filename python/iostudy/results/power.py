@@ -59,7 +59,7 @@ def format_power(power: PowerEstimate, seconds: Callable[[int], float] | None = 
         return f"{noise}: {enough} will probably detect a difference of {margin}"
     detectable, most = format_percent(power.detectable_effect), _blocks(power.max_blocks, seconds)
     return (
-        f"{noise}: a difference of {margin} will probably stay inconclusive in {most}; "
+        f"{noise}: a difference of {margin} may stay inconclusive in {most}; "
         f"the minimum detectable effect is {detectable}. "
         "Longer runs, more blocks or a quieter machine reduce it"
     )

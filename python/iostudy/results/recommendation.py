@@ -44,10 +44,11 @@ def list_candidates(study: Study, compared: Iterable[ComparisonResult]) -> list[
     by_label: dict[str, list[ComparisonResult]] = {}
     for result in exclude_bounds(compared):
         by_label.setdefault(result.configuration, []).append(result)
+    weights = dict(zip((w.label for w in study.workloads), study.weights, strict=True))
     better = {
         label: fmean(
             [result.comparison.estimate for result in exclude_guards(results)],
-            [study.decide.weight(result.workload) for result in exclude_guards(results)],
+            [weights[result.workload] for result in exclude_guards(results)],
         )
         for label, results in by_label.items()
         if meets_goal(study, results)

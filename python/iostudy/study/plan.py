@@ -64,23 +64,27 @@ def make_plan(study: Study, seed: int) -> Plan:
     draw = random.Random(seed)
     plots = [[c.label for c in plot] for plot in whole_plots(study.configurations())]
     workloads = [workload.label for workload in study.workloads]
-    fewest, plan = math.inf, tuple[Block, ...]()
-    for _ in range(_MOST_DRAWS):
-        blocks = tuple(
+
+    def draw_blocks(first: int, last: int) -> tuple[Block, ...]:
+        return tuple(
             Block(index, workload, _order(draw, plots))
-            for index in range(1, study.last_block + 1)
+            for index in range(first, last + 1)
             for workload in draw.sample(workloads, len(workloads))
         )
+
+    fewest, plan = math.inf, tuple[Block, ...]()
+    for _ in range(_MOST_DRAWS):
+        blocks = draw_blocks(1, study.decide.max_blocks)
         missing = _count_missing_orders(study, blocks)
         if missing < fewest:
             fewest, plan = missing, blocks
         if not missing:
             break
-    return Plan(seed, plan)
+    return Plan(seed, plan + draw_blocks(study.decide.max_blocks + 1, study.last_block))
 
 
 def _count_missing_orders(study: Study, blocks: Sequence[Block]) -> int:
-    """Count the comparisons that lack an order in all the blocks before a continuation."""
+    """Count the comparisons that lack an order in these blocks, the planned ones."""
     # Imported here: numpy takes a fifth of a second to load.
     from iostudy.analysis.decision import MIN_ORDERS
 
@@ -88,7 +92,6 @@ def _count_missing_orders(study: Study, blocks: Sequence[Block]) -> int:
     first = Counter(
         (block.workload, label)
         for block in blocks
-        if block.index <= count
         for label in block.order[: block.order.index(baseline)]
     )
     others = [choice.label for choice in study.configurations() if choice.label != baseline]

@@ -166,7 +166,7 @@ def test_real_reports_in_plain_words(build: Callable[[], Report]) -> None:
 
 
 def test_an_open_answer_says_why_and_how_to_continue() -> None:
-    answer = build_answer(report(blocks=6), Path("results/x"))
+    answer = build_answer(report(blocks=5), Path("results/x"))
     assert not answer.is_decided
     text = "\n".join(line.plain for line in lay_out(answer))
     assert "why: pairs of runs of file-writes vary by" in text

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from functools import cache
+from pathlib import Path
 from typing import Protocol
 
 import pytest
 
 from iostudy.cli.power import AGAIN, build_aa_study
+from iostudy.errors import TrialError
 from iostudy.execution.session import prepare_session
 from iostudy.ledger.studies import open_ledger
 from iostudy.report.documents.power import (
@@ -81,6 +84,18 @@ def estimate(tmp_path_factory: pytest.TempPathFactory) -> Estimate:
     return build
 
 
+def test_a_baseline_that_failed_has_no_noise(tmp_path: Path) -> None:
+    same = read(build_aa_study(read(TEXT), "A/A", 10))
+    assignment = prepare_session(same, tmp_path, root=True, resume=False)
+    assignment.execute(FakeNode(seed=3), seed=1, listeners=[])
+    with open_ledger(tmp_path) as ledger:
+        first, *others = ledger.rows()
+        rows = (replace(first, figures={}), *others)
+        recorded = RecordedStudy(str(tmp_path), same, ledger.study(), rows)
+    with pytest.raises(TrialError, match="the baseline failed"):
+        build_power(read(TEXT), recorded)
+
+
 def test_the_noise_is_that_of_pairs_and_what_follows_is_by_the_rule_of_the_study(estimate):
     found = estimate(noise=0.04)
     assert found.comparisons == 4
@@ -90,7 +105,7 @@ def test_the_noise_is_that_of_pairs_and_what_follows_is_by_the_rule_of_the_study
         assert each.noise.interval.high / each.noise.sd == pytest.approx(1.826, rel=1e-3)
         assert each.noise.margin == 0.03 and each.noise.max_blocks == 30
         assert each.noise.reachable > 0.03
-        assert "will probably stay inconclusive in 30 blocks" in each.noise.sentence
+        assert "may stay inconclusive in 30 blocks" in each.noise.sentence
 
 
 def test_times_are_of_the_study_and_not_of_the_a_a(estimate):

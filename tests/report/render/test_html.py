@@ -125,7 +125,7 @@ def test_markup_in_foreign_text_is_escaped(example: Report) -> None:
 
 def test_the_estimate_of_needed_blocks_is_explained_with_a_row_of_the_table() -> None:
     made = html.render(report(blocks=6))
-    assert "Blocks: 6 of ≈7 means 6 run" in made
+    assert "Blocks: 6 of ≈20 means 6 run" in made
     assert made.count(" means 6 run") == 1
 
 

@@ -15,10 +15,11 @@ from iostudy.report.render.verdict_cases import (
 )
 from tests.report import factory
 
-WORSE = VerdictCase("file-writes", "bfq against none", Verdict.WORSE, "worse: -12 %")
-UNDECIDED = VerdictCase("file-reads", "bfq <&> none", Verdict.INCONCLUSIVE, "inconclusive: ?")
-EQUIVALENT = VerdictCase("file-reads", "kyber against none", Verdict.EQUIVALENT, "equivalent")
-GIVEN_UP = VerdictCase("file-reads", "all blocks", Verdict.INCONCLUSIVE, "no fio", "no fio")
+WORSE = VerdictCase("file-writes", "bfq against none", Verdict.WORSE, Verdict.WORSE, "worse: -12 %")
+OPEN, SAME = Verdict.INCONCLUSIVE, Verdict.EQUIVALENT
+UNDECIDED = VerdictCase("file-reads", "bfq <&> none", OPEN, OPEN, "inconclusive: ?")
+EQUIVALENT = VerdictCase("file-reads", "kyber against none", SAME, SAME, "equivalent")
+GIVEN_UP = VerdictCase("file-reads", "all blocks", OPEN, OPEN, "no fio", "no fio")
 
 
 def outcomes(fail_on):
@@ -47,6 +48,19 @@ def test_every_comparison_of_a_report_is_a_case():
     assert (worse.workload, worse.name) == ("file-writes", "bfq against none")
     assert worse.text.startswith("worse: -")
     assert worse.text.endswith("]")
+
+
+def test_a_one_sided_verdict_decides_only_what_the_goal_wants_to_know():
+    report = factory.report()
+    first, *others = report.workloads
+    baseline, other, *rest = first.results
+    for guarded, failing in ((True, 0), (False, 1)):
+        changed = other.model_copy(update={"verdict": Verdict.NOT_WORSE, "guarded": guarded})
+        own = first.model_copy(update={"results": (baseline, changed, *rest)})
+        cases = list_report_cases(report.model_copy(update={"workloads": (own, *others)}))
+        open_ = select_cases(cases, ["inconclusive"])
+        where = first.label, f"{other.configuration} against {report.baseline}"
+        assert [(case.workload, case.name) for case in open_].count(where) == failing
 
 
 def test_the_summary_has_the_answer_and_the_verdicts():

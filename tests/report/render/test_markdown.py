@@ -35,8 +35,8 @@ def test_telemetry_has_units_and_says_what_it_is_of() -> None:
 
 def test_the_estimate_of_needed_blocks_is_explained_with_a_row_of_the_table() -> None:
     text = markdown.render(report(blocks=6))
-    assert "| 6 of ≈7 |" in text
-    assert "Blocks: 6 of ≈7 means 6 run" in text
+    assert "| 6 of ≈20 |" in text
+    assert "Blocks: 6 of ≈20 means 6 run" in text
     assert " means 20 run" not in markdown.render(report(blocks=20))
 
 

@@ -69,7 +69,9 @@ def test_the_table_of_verdicts_is_complete(make: Callable[[], Report]) -> None:
 
 def test_the_estimate_of_needed_blocks_is_explained_where_it_occurs() -> None:
     output = shown(report(blocks=6))
-    assert output.count("Blocks: 6 of ≈7 means 6 run, and about 7 needed for a final verdict") == 1
+    assert (
+        output.count("Blocks: 6 of ≈20 means 6 run, and about 20 needed for a final verdict") == 1
+    )
     assert " means 20 run" not in shown(report(blocks=20))
 
 

@@ -12,7 +12,7 @@ from iostudy.analysis.verdict import Verdict
 from iostudy.report.base import Span
 from iostudy.report.topics.sentences import AnswerContext, build_headline, summarize_workloads
 from iostudy.report.topics.verdicts import Result
-from iostudy.report.values import WorkloadReport
+from iostudy.report.values import GuardReport, WorkloadReport
 from iostudy.workloads.definition import Figure
 from tests.report.factory import report, result, span
 
@@ -119,6 +119,29 @@ def test_better_without_a_guard_is_no_recommendation() -> None:
         "No scheduler meets the goal: kyber is better than “none” on write, and not shown to be "
         "harmless on read; 1 of 2 comparisons is inconclusive"
     )
+
+
+def test_what_is_equivalent_or_better_by_a_guard_alone_is_not_called_harmful() -> None:
+    three = {"write": {"kyber": BETTER}, "read": {"kyber": SAME}, "mixed": {"kyber": OPEN}}
+    assert "not shown to be harmless on mixed;" in said(three)
+    (own,) = workload_reports({"write": {"kyber": SAME}})
+    guard = GuardReport(figure=TIME, results=(result("none"), compared("kyber", BETTER)))
+    text = build_headline([own.model_copy(update={"guards": (guard,)})], TOPIC, [])
+    assert "meets the goal" not in text
+
+
+def test_a_goal_that_is_met_at_its_own_level_has_changes_with_signs() -> None:
+    both = {"write": {"kyber": HARMLESS}, "read": {"kyber": OPEN}}
+    assert said(both, "kyber") == (
+        "The goal has a level of its own, at which kyber meets it: +1.0 % [-2.0, +5.0] on write "
+        "and +1.0 % [-5.0, +7.0] on read against “none”."
+    )
+
+
+def test_nothing_disturbs_a_difference_that_waits_for_an_order() -> None:
+    shown = compared("kyber", OPEN).model_copy(update={"interval": span(0.02, 0.1)})
+    text = build_headline([workload("write", shown)], TOPIC, [], disturbance="steal")
+    assert "steal" not in text
 
 
 def test_what_does_no_harm_is_said() -> None:

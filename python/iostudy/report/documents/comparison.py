@@ -364,8 +364,10 @@ def _sections(comparison: StudyComparison) -> Iterator[Section]:
             "in paired blocks, so that the deviation of a day or host cancels. The change is that "
             "of the effect. Intervals are Welch's, at a level that allows for the interim analyses "
             f"of both studies; margin {margin}, and a risk of {risk} for all of these verdicts "
-            "together."
+            "together"
         )
+        guards = any(result.is_guard and result.effect for result in comparison.compared)
+        note += ", and as much again for each further figure." if guards else "."
     yield Section(
         "compared",
         f"{second} compared with {first}",

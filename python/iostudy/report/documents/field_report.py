@@ -97,8 +97,9 @@ def _summarize(report: Report) -> Iterator[str]:
     """Yield the headline, and the changes of the first workload if it has no interval."""
     yield report.headline
     for table in list_verdicts(report.workloads)[: 0 if "[" in report.headline else 1]:
-        changes = (f"{r.configuration} {format_change(r)}" for r in table.results[1:4])
-        yield f"{table.figure.name} of {table.workload}: {'; '.join(changes)}."
+        changes = [f"{r.configuration} {format_change(r)}" for r in table.results[1:4]]
+        if changes:
+            yield f"{table.figure.name} of {table.workload}: {'; '.join(changes)}."
 
 
 def build_field_report(name: str, items: Sequence[RepeatedItem]) -> Document:

@@ -11,6 +11,7 @@ from pydantic import Field, FiniteFloat
 
 from iostudy.analysis.noise import estimate_power, minimum_detectable_effect, pool_noise
 from iostudy.analysis.verdict import Verdict
+from iostudy.errors import TrialError
 from iostudy.report.base import JudgedChange, Span, Value, build_span, declare_schema, finite
 from iostudy.report.formatting import UNKNOWN, format_change_interval, format_count, join_words
 from iostudy.report.section import TextTable, make_table
@@ -167,7 +168,13 @@ def _workload(
 ) -> WorkloadPower:
     study, comparison = basis.study, result.comparison
     noise = pool_noise([(comparison.sd * basis.noise_ratio, comparison.blocks)])
-    assert noise is not None, "the A/A is complete"
+    if noise is None:
+        raise TrialError(
+            f"the noise of {result.workload}",
+            found="the baseline failed in one of its runs",
+            where=str(study.name),
+            remedy="run it by hand, and see why it fails; then measure again",
+        )
     known = estimate_power(noise, decision_rule(study))
     within: Sequence[float] = ()
     if budget is not None and budget.enough:

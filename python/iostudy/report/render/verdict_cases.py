@@ -22,11 +22,15 @@ from iostudy.visible import visible
 
 @dataclass(frozen=True)
 class VerdictCase:
-    """One comparison. ``reason`` says why there is no verdict at all; empty if there is one."""
+    """One comparison. ``reason`` says why there is no verdict at all; empty if there is one.
+
+    ``decided`` is what the verdict decides: a one-sided one only what the goal wants to know.
+    """
 
     workload: str
     name: str
     verdict: Verdict
+    decided: Verdict
     text: str
     reason: str = ""
 
@@ -34,7 +38,8 @@ class VerdictCase:
 def _build_case(workload: str, name: str, compared: Result | JudgedChange) -> VerdictCase:
     verdict = compared.verdict or Verdict.INCONCLUSIVE
     text = f"{verdict}: {format_change_interval(compared.change, compared.interval)}"
-    return VerdictCase(workload, name, verdict, text)
+    is_guarded = isinstance(compared, Result) and compared.guarded
+    return VerdictCase(workload, name, verdict, verdict if is_guarded else verdict.two_sided, text)
 
 
 def list_report_cases(report: Report) -> Iterator[VerdictCase]:
@@ -49,7 +54,8 @@ def list_report_cases(report: Report) -> Iterator[VerdictCase]:
                 yield _build_case(verdicts.workload, name, result)
     for workload in report.given_up:
         reason = f"given up after {workload.attempts} attempts: {workload.reason}"
-        yield VerdictCase(workload.workload, "all blocks", Verdict.INCONCLUSIVE, reason, reason)
+        none = Verdict.INCONCLUSIVE
+        yield VerdictCase(workload.workload, "all blocks", none, none, reason, reason)
 
 
 def list_comparison_cases(comparison: StudyComparison) -> Iterator[VerdictCase]:
@@ -70,9 +76,9 @@ def list_runs_cases(comparison: RunsComparison) -> Iterator[VerdictCase]:
 
 
 def select_cases(cases: Iterable[VerdictCase], verdicts: Iterable[str]) -> tuple[VerdictCase, ...]:
-    """The cases with one of these verdicts; a one-sided one is also inconclusive."""
+    """The cases with one of these verdicts; a one-sided one may also be inconclusive."""
     wanted = frozenset(verdicts)
-    return tuple(case for case in cases if {case.verdict, case.verdict.two_sided} & wanted)
+    return tuple(case for case in cases if {case.verdict, case.decided} & wanted)
 
 
 def render_junit(name: str, cases: Sequence[VerdictCase], fail_on: Collection[str]) -> bytes:
@@ -101,6 +107,6 @@ def render_junit(name: str, cases: Sequence[VerdictCase], fail_on: Collection[st
 def _outcome(case: VerdictCase, fail_on: Collection[str]) -> str:
     if case.reason:
         return "error"
-    if case.verdict.two_sided in fail_on:
+    if case.decided in fail_on:
         return "failure"
     return "skipped" if case.verdict is Verdict.INCONCLUSIVE else ""

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from iostudy.analysis.comparison import Comparison
 from iostudy.analysis.series import Flag
 from iostudy.analysis.verdict import Verdict
 from iostudy.diagnosis.bottleneck import Bottleneck
@@ -26,9 +27,15 @@ from iostudy.report.formatting import (
 )
 from iostudy.report.topics.bottlenecks import BottleneckReport, DisturbanceReport
 from iostudy.report.topics.verdicts import Result
-from iostudy.results.comparisons import ComparisonResult, describe_failed_side, exclude_bounds
+from iostudy.results.comparisons import (
+    ComparisonResult,
+    decision_rule,
+    describe_failed_side,
+    exclude_bounds,
+    exclude_guards,
+)
 from iostudy.results.continuation import ContinuationEstimate
-from iostudy.results.recommendation import is_undecided, recommend
+from iostudy.results.recommendation import is_met_guard, is_undecided, recommend
 from iostudy.settings import catalog
 from iostudy.settings.definition import Cost
 from iostudy.settings.definitions.filesystem import FILESYSTEM_TYPE
@@ -94,11 +101,16 @@ def suggest_next_steps(
             *(_set_option(name, value) for name, value in winner.options.items()),
         )
     others = exclude_bounds(compared)
-    choice = _without_winner(study, others, folder, of_nodes=of_nodes)
-    if all(result.comparison.verdict.is_final for result in others):
+    choice = _without_winner(study, exclude_guards(others), folder, of_nodes=of_nodes)
+    open_ = [
+        result.comparison
+        for result in others
+        if not (result.comparison.verdict.is_final or is_met_guard(study, result))
+    ]
+    if not open_:
         return (choice,)
     if continuation is None:
-        return (choice, _more(study, others))
+        return (choice, _more(study, open_, folder))
     blocks, time = continuation.blocks, format_seconds(continuation.seconds)
     text = (
         f"Continue the study: {format_count(blocks, 'further block')} will probably decide the "
@@ -166,13 +178,16 @@ def _without_winner(
     return _step(f"Keep {baseline}: nothing was shown to be better.")
 
 
-def _more(study: Study, compared: Sequence[ComparisonResult]) -> Step:
+def _more(study: Study, open_: Sequence[Comparison], folder: str) -> Step:
     """More blocks where these are few enough, else longer runs or a wider margin."""
-    decide = study.decide
-    needed = [s.comparison.blocks_needed for s in compared if not s.comparison.verdict.is_final]
-    known = [number for number in needed if number is not None]
+    decide, decision = study.decide, decision_rule(study)
+    known = [result.blocks_needed for result in open_ if result.blocks_needed is not None]
     most = max(known, default=0)
-    if known and len(known) == len(needed) and is_feasible_extension(most, decide.max_blocks):
+    can_continue = max(result.blocks for result in open_) < decision.longest > decide.max_blocks
+    if len(known) < len(open_) and can_continue:
+        text = "Continue the study. How many blocks decide is not known, because runs failed"
+        return suggest_resume(text, study, folder, "--more", f"{decide.max_blocks}blocks")
+    if known and not can_continue and is_feasible_extension(most, decide.max_blocks):
         rule = f"decide: {{blocks: [{decide.min_blocks}, {most}]}}"
         if find_mode(study).measures_windows:
             # Windows have a time, trials a number.
@@ -232,7 +247,8 @@ def explain(
     text = f"{first.limit.subject(first.of)} was the bottleneck of {whom}: {figures}"
     busy = {finite(report.busy.value) or 0.0: report.busy.of for report in reports if report.busy}
     most = max(busy, default=MOSTLY_IDLE)
-    if first.limit in _OF_THE_DISK or most >= MOSTLY_IDLE:
+    differs = any(result.verdict in (Verdict.BETTER, Verdict.WORSE) for result in results)
+    if differs or first.limit in _OF_THE_DISK or most >= MOSTLY_IDLE:
         return text
     return (
         f"{text}; {busy[most]} was busy at most {most:.0f} % of the time, so no disk setting can "
@@ -287,8 +303,9 @@ def suggest_remedies(
     """Steps against a bottleneck that hides differences, and against disturbances."""
     on: dict[str, list[str]] = {}
     for workload in workloads:
-        advice = _advice(study, workload, limited) if workload.explanation else ""
-        if advice:
+        differs = any(r.verdict in (Verdict.BETTER, Verdict.WORSE) for r in workload.results)
+        is_explained = workload.explanation and not differs
+        if is_explained and (advice := _advice(study, workload, limited)):
             on.setdefault(advice, []).append(workload.label)
     for advice, labels in on.items():
         yield _step(f"No difference was possible on {join_words(labels)}: {advice}.")

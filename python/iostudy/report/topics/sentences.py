@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 MOST_NAMED = 3
 """More workloads, configurations or pairs of them than these are counted."""
 _ELAPSED = "exec_time"
-_OPENINGS = ("no ", "the comparison ", "all comparisons ")
+_OPENINGS = ("no ", "the ", "all comparisons ")
 """Words that start a sentence with a capital letter; labels keep theirs."""
 _ORDER = (
     Verdict.BETTER,
@@ -252,6 +252,7 @@ def build_headline(
         comparisons=[result for table in verdicts for result in table.choices],
         by_configuration=by_configuration,
         several=len(verdicts) > 1,
+        guards=frozenset(table.name for table in verdicts if table.is_guard),
         disturbance=disturbance,
     )
     if not whole.comparisons:
@@ -261,7 +262,7 @@ def build_headline(
         said = time
     elif candidates:
         said = whole.say_winner(candidates)
-    elif better := whole.find(Verdict.BETTER):
+    elif better := whole.find(Verdict.BETTER, guards=False):
         said = whole.say_divided(better)
     elif worse := whole.find(Verdict.WORSE):
         said = whole.say_only_worse(worse)
@@ -290,6 +291,7 @@ class _Headline:
     comparisons: Sequence[Result]
     by_configuration: dict[str, dict[str, Result]]
     several: bool
+    guards: frozenset[str]
     disturbance: str
 
     @property
@@ -307,13 +309,14 @@ class _Headline:
         """The end of a statement that holds everywhere."""
         return f" on any {self.noun}" if self.several else ""
 
-    def find(self, *verdicts: Verdict, everywhere: bool = False) -> list[str]:
+    def find(self, *verdicts: Verdict, everywhere: bool = False, guards: bool = True) -> list[str]:
         """Return the configurations that have one of the verdicts anywhere, or everywhere."""
         holds = all if everywhere else any
+        left_out = frozenset() if guards else self.guards
         return [
             label
             for label, results in self.by_configuration.items()
-            if holds(result.verdict in verdicts for result in results.values())
+            if holds(r.verdict in verdicts for name, r in results.items() if name not in left_out)
         ]
 
     def say_elapsed_time(self, figure: Figure) -> str:
@@ -337,6 +340,10 @@ class _Headline:
         winner = candidates[0]
         results = self.by_configuration[winner]
         better = [name for name, result in results.items() if result.verdict is Verdict.BETTER]
+        if not better:
+            changes = [f"{format_change(result)} on {name}" for name, result in results.items()]
+            goal = f"the goal has a level of its own, at which {self.topic.name(winner)} meets it"
+            return f"{goal}: {join_words(changes)} against {self.baseline}"
         who = f"{self.topic.name(winner)} is better than {self.baseline}:"
         if rivals := [label for label in candidates[1:] if label in self.by_configuration]:
             who = f"{self._name([winner, *rivals])} are better than {self.baseline}; "
@@ -350,7 +357,7 @@ class _Headline:
         if open_ := [name for name in rest if not results[name].not_worse]:
             clauses.append(f"without a required verdict on {_rest(open_)}")
         more = f", and {' and '.join(clauses)}" if rest else ""
-        return f"{who} {self._say_sizes(results, better or list(results))}{more}"
+        return f"{who} {self._say_sizes(results, better)}{more}"
 
     def say_divided(self, better: Sequence[str]) -> str:
         """None of those that are better somewhere is shown to be harmless elsewhere."""
@@ -363,11 +370,11 @@ class _Headline:
         verb = "differs" if left == 1 else "differ"
         more = f", and {left} more {verb} by workload" if left else ""
         if not down:
-            rest = self._name_places([label for label in results if label not in up])
+            rest = [label for label in results if not (label in up or results[label].not_worse)]
+            but = f", and not shown to be harmless on {self._name_places(rest)}" if rest else ""
             return (
                 f"no {self.topic.noun} meets the goal: {name} is better than {self.baseline} on "
-                f"{self._name_places(up)}, and not shown to be harmless on {rest}{more}"
-                f"{self._say_open()}"
+                f"{self._name_places(up)}{but}{more}{self._say_open()}"
             )
         return (
             f"no {self.topic.noun} is better on all {self.noun}s: {name} is better than "
@@ -433,7 +440,8 @@ class _Headline:
 
     def _say_needs(self) -> str:
         """Return what disturbed, and ``about 55 blocks are needed``; empty unless one is known."""
-        parts = [self.disturbance] if self.disturbance else []
+        hides = self.disturbance and not all(result.is_apart for result in self.undecided)
+        parts = [self.disturbance] if hides else []
         needed = [result.blocks_needed for result in self.undecided]
         known = [number for number in needed if number is not None]
         if len(known) == len(needed):

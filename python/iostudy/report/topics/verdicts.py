@@ -101,6 +101,11 @@ class Result(UnderConfiguration):
         """Whether the comparison has no verdict; meaningless for the baseline."""
         return self.verdict in (None, Verdict.INCONCLUSIVE)
 
+    @property
+    def is_apart(self) -> bool:
+        """Whether a difference is shown: without a verdict it lacks blocks or orders alone."""
+        return self.interval is not None and (self.interval.low > 0 or self.interval.high < 0)
+
     def has_ended(self, max_blocks: int) -> bool:
         """Return whether no further block can change it."""
         decided = self.verdict is not None and self.verdict.is_final

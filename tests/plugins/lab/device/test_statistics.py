@@ -49,7 +49,7 @@ def test_late_by_the_absolute_limit() -> None:
     assert "by up to 260 us, more than 250 us" in late.invalid_reason()
 
 
-def test_late_beside_a_long_service_time() -> None:
+def test_late_for_a_long_service_time() -> None:
     late = replace(ON_TIME, service_ns=1000 * 10 * MS, lateness_ns={1000: 980, 510_000: 20})
     assert "by up to 510 us, more than 500 us" in late.invalid_reason()
     assert replace(late, lateness_ns={1000: 980, 490_000: 20}).invalid_reason() == ""
