@@ -11,7 +11,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
-from iostudy.safe_path import require_safe
+from iostudy.safe_path import closing, require_safe
 
 _WORLD_READABLE = 0o644
 _OWNER_ONLY = 0o600
@@ -174,8 +174,5 @@ def _open_new(directory: int, name: str) -> tuple[int, bool]:
 @contextmanager
 def _open_directory(directory: Path, *, follow: bool) -> Iterator[int]:
     flags = os.O_RDONLY | os.O_DIRECTORY | (0 if follow else os.O_NOFOLLOW)
-    descriptor = os.open(directory, flags)
-    try:
+    with closing(os.open(directory, flags)) as descriptor:
         yield descriptor
-    finally:
-        os.close(descriptor)

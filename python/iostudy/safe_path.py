@@ -104,14 +104,20 @@ def unsafe(path: Path, weakness: str) -> UnsafePathError:
 
 
 @contextmanager
-def open_directory(path: Path | str, *, dir_fd: int | None = None) -> Iterator[int]:
-    """A descriptor of a directory; OSError if ``path`` is a link or no directory."""
-    flags = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
-    descriptor = os.open(path, flags, dir_fd=dir_fd)
+def closing(descriptor: int) -> Iterator[int]:
+    """The descriptor, which is closed at the end."""
     try:
         yield descriptor
     finally:
         os.close(descriptor)
+
+
+@contextmanager
+def open_directory(path: Path | str, *, dir_fd: int | None = None) -> Iterator[int]:
+    """A descriptor of a directory; OSError if ``path`` is a link or no directory."""
+    flags = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+    with closing(os.open(path, flags, dir_fd=dir_fd)) as descriptor:
+        yield descriptor
 
 
 @contextmanager
@@ -130,10 +136,8 @@ def open_real_directory(path: Path) -> Iterator[int]:
         descriptor = os.open(".", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC, dir_fd=current)
     finally:
         os.close(current)
-    try:
+    with closing(descriptor):
         yield descriptor
-    finally:
-        os.close(descriptor)
 
 
 def open_regular(
@@ -163,16 +167,14 @@ def read_regular(path: Path, limit_bytes: int) -> bytes:
 
     OSError if it is a link, another kind of file, or larger than the limit.
     """
-    descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-    try:
+    flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+    with closing(os.open(path, flags)) as descriptor:
         status = os.fstat(descriptor)
         if not stat.S_ISREG(status.st_mode):
             raise OSError(errno.EPERM, f"{path} is not a regular file", str(path))
         if status.st_size > limit_bytes:
             raise OSError(errno.EFBIG, os.strerror(errno.EFBIG), str(path))
         return read_at_most(descriptor, status.st_size)
-    finally:
-        os.close(descriptor)
 
 
 def is_descriptor(path: Path) -> bool:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from glob import iglob
 from pathlib import Path
 
+from iostudy.safe_path import closing
 from iostudy.visible import visible
 
 ROOT = Path("/")
@@ -93,8 +94,7 @@ class _Write:
 
     def run(self) -> None:
         try:
-            descriptor = os.open(self.path, os.O_WRONLY | os.O_CLOEXEC)
-            try:
+            with closing(os.open(self.path, os.O_WRONLY | os.O_CLOEXEC)) as descriptor:
                 # Linux 6.18 at times refuses a write to a queue, and takes it a moment later.
                 for left in reversed(range(_TRIES if self.path.parent.name == "queue" else 1)):
                     try:
@@ -104,8 +104,6 @@ class _Write:
                         if error.errno != errno.EBUSY or not left:
                             raise
                     time.sleep(_BUSY_SECONDS)
-            finally:
-                os.close(descriptor)
         except Exception as error:  # noqa: BLE001 - raised in the caller's thread
             self.problem = error
         finally:

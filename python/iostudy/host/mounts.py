@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from iostudy.host.files import ROOT, decode
+from iostudy.safe_path import closing
 from iostudy.storage_kind import names_device
 
 NFS = ("nfs", "nfs4")
@@ -86,11 +87,8 @@ def find_mount(path: Path) -> Mount:
     The kernel reports the mount of an open file, so mounts that hide one another are
     distinguished exactly.
     """
-    descriptor = os.open(path, os.O_PATH)
-    try:
+    with closing(os.open(path, os.O_PATH)) as descriptor:
         number = parse_mount_id(Path(f"/proc/self/fdinfo/{descriptor}").read_text("ascii"))
-    finally:
-        os.close(descriptor)
     for mount in read_mounts():
         if mount.id == number:
             return mount

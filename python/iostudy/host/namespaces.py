@@ -15,6 +15,7 @@ from pathlib import Path
 
 from iostudy.host.files import ROOT, find_files
 from iostudy.host.mounts import Mount, parse_mountinfo
+from iostudy.safe_path import closing
 
 _GET_ID = 0x8008B705
 """NS_GET_MNTNS_ID (Linux 6.11)."""
@@ -37,11 +38,8 @@ class MountNamespace:
     @classmethod
     def from_file(cls, file: Path) -> MountNamespace:
         """Return the namespace of a file such as ``/proc/PID/ns/mnt``; OSError if unreadable."""
-        descriptor = os.open(file, os.O_RDONLY | os.O_CLOEXEC)
-        try:
+        with closing(os.open(file, os.O_RDONLY | os.O_CLOEXEC)) as descriptor:
             return cls(os.fstat(descriptor).st_ino, _unique(descriptor))
-        finally:
-            os.close(descriptor)
 
     @classmethod
     def current(cls) -> MountNamespace:

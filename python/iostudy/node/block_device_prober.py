@@ -13,6 +13,7 @@ from pathlib import Path
 from iostudy.errors import TrialError
 from iostudy.host.devices import BlockDevice, class_folder
 from iostudy.prober import BLOCK_BYTES, Request, Timing
+from iostudy.safe_path import closing
 
 _MOST_DEPTH = 32
 _MOST_BYTES = 1 << 20
@@ -135,7 +136,5 @@ def open_prober(path: Path, device: BlockDevice, *, write: bool) -> Iterator[Blo
             where=str(path),
             remedy="run as root; the device must not be in use if it is written",
         ) from error
-    try:
+    with closing(descriptor):
         yield BlockDeviceProber(descriptor, device)
-    finally:
-        os.close(descriptor)

@@ -16,6 +16,7 @@ from typing import Self
 from iostudy.errors import OutOfReachError
 from iostudy.host.files import ROOT
 from iostudy.host.mounts import find_mount, find_mounts_at
+from iostudy.safe_path import closing
 from iostudy.settings.change import Record
 from iostudy.settings.identity import boot_id
 from iostudy.storage_kind import StorageKind, find_storage_kind
@@ -151,15 +152,10 @@ def filesystem_uuid(directory: Path) -> str:
 def _from_kernel(directory: Path) -> str:
     """Empty on older kernels, and where the directory cannot be read."""
     try:
-        descriptor = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        with closing(os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)) as opened:
+            length, number = struct.unpack("B16s", fcntl.ioctl(opened, _GET_UUID, bytes(17)))
     except OSError:
         return ""
-    try:
-        length, number = struct.unpack("B16s", fcntl.ioctl(descriptor, _GET_UUID, bytes(17)))
-    except OSError:
-        return ""
-    finally:
-        os.close(descriptor)
     return str(uuid.UUID(bytes=number)) if any(number[:length]) else ""
 
 

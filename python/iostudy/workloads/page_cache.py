@@ -6,6 +6,8 @@ import os
 from contextlib import suppress
 from pathlib import Path
 
+from iostudy.safe_path import closing
+
 
 def drop_folder(directory: Path) -> None:
     """Drop the page cache of every file below ``directory``, by posix_fadvise(2).
@@ -23,8 +25,5 @@ def drop_folder(directory: Path) -> None:
 def drop_file(path: Path) -> None:
     """Drop the page cache of one file."""
     # The owner of the folder may put a FIFO or a link in its place.
-    descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
-    try:
+    with closing(os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)) as descriptor:
         os.posix_fadvise(descriptor, 0, 0, os.POSIX_FADV_DONTNEED)
-    finally:
-        os.close(descriptor)

@@ -45,14 +45,14 @@ def test_a_lock_on_a_file_that_is_removed_meanwhile_is_worth_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = tmp_path / "lock"
-    real = state._is_still
+    real = state.is_still
 
     def removed_by_its_holder(path: Path, descriptor: int) -> bool:
-        monkeypatch.setattr(state, "_is_still", real)
+        monkeypatch.setattr(state, "is_still", real)
         path.unlink()
         return real(path, descriptor)
 
-    monkeypatch.setattr(state, "_is_still", removed_by_its_holder)
+    monkeypatch.setattr(state, "is_still", removed_by_its_holder)
     descriptor = state.open_locked(path, create=True)
     assert descriptor is not None
     assert path.exists()

@@ -18,6 +18,7 @@ from typing import ClassVar
 
 from iostudy.errors import TargetError
 from iostudy.host.files import NOT_HERE, ROOT, decode, find_files, write_attribute
+from iostudy.safe_path import closing
 from iostudy.settings import catalog
 from iostudy.settings.attributes import AttributeSetting
 from iostudy.settings.change import SettingKind
@@ -195,8 +196,5 @@ def _chosen_word(words: Sequence[str]) -> str:
 
 def _read(path: Path) -> str:
     """Return the text without waiting for more, as kmsg and trace pipes would."""
-    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
-    try:
+    with closing(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)) as descriptor:
         return decode(os.read(descriptor, MAX_VALUE_BYTES + 1))
-    finally:
-        os.close(descriptor)

@@ -23,7 +23,7 @@ from typing import ClassVar
 
 from iostudy.durable import replace_in
 from iostudy.errors import TargetError
-from iostudy.safe_path import open_real_directory, read_at_most
+from iostudy.safe_path import closing, open_real_directory, read_at_most
 from iostudy.settings.attributes import AttributeSetting
 from iostudy.settings.change import SettingKind
 from iostudy.settings.definitions.declared import NOT_SET, TextFileDefinition
@@ -124,16 +124,13 @@ class TextFile(DeclaredOwner):
         path = Path(self.path)
         with open_real_directory(path.parent) as directory:
             flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
-            descriptor = os.open(path.name, flags, dir_fd=directory)
-            try:
+            with closing(os.open(path.name, flags, dir_fd=directory)) as descriptor:
                 status = os.fstat(descriptor)
                 if not stat.S_ISREG(status.st_mode):
                     raise OSError(errno.EINVAL, "it is not a regular file")
                 if status.st_nlink > 1:
                     raise OSError(errno.EMLINK, "it has several names, which would differ then")
                 yield directory, descriptor
-            finally:
-                os.close(descriptor)
 
     def _find(self, lines: Sequence[str]) -> int | None:
         """Return the line of the key; None without one. ValueError if it has several."""

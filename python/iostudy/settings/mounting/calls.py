@@ -20,7 +20,7 @@ from pathlib import Path
 
 from iostudy.errors import RestoreError, TargetError
 from iostudy.host.mounts import Mount, find_mounts_at, parse_mount_id
-from iostudy.safe_path import open_directory, require_safe
+from iostudy.safe_path import closing, open_directory, require_safe
 from iostudy.settings.mount_options import MOUNT_POINTS, ON, is_made, split_option
 
 _MS_REMOUNT = 32
@@ -108,14 +108,11 @@ def check(mount: Mount, option: str) -> None:
 
 @contextmanager
 def _open_mount(mount: Mount) -> Iterator[int]:
-    descriptor = os.open(mount.point, os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC)
-    try:
+    with closing(os.open(mount.point, os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC)) as descriptor:
         info = Path(f"/proc/self/fdinfo/{descriptor}").read_text(encoding="ascii")
         if parse_mount_id(info) != mount.id:
             raise OSError(errno.EBUSY, "another mount lies over it; unmount that first")
         yield descriptor
-    finally:
-        os.close(descriptor)
 
 
 def _reconfigure_by_context(descriptor: int, mount: Mount, option: str) -> bool:
@@ -149,10 +146,8 @@ def _open_context(descriptor: int) -> Iterator[int | None]:
             raise
         yield None
         return
-    try:
+    with closing(context):
         yield context
-    finally:
-        os.close(context)
 
 
 def _configure(context: int, option: str) -> None:

@@ -25,7 +25,7 @@ from iostudy.errors import RestoreError, TargetError
 from iostudy.host import devices, mounts, stack
 from iostudy.host.devices import BlockDevice
 from iostudy.host.mounts import Mount
-from iostudy.safe_path import open_directory
+from iostudy.safe_path import closing, open_directory
 from iostudy.settings import commands
 from iostudy.settings.commands import CommandError
 from iostudy.settings.identity import DiskIdentity, ScratchIdentity
@@ -52,13 +52,10 @@ def attach_image(image: int, label: str) -> None:
     name = label.encode()
     assert len(name) <= _LABEL_MAX_BYTES, "the kernel would cut it"
     configuration = _CONFIG.pack(image, 0, _INFO.pack(b"", _DIRECT_IO, name, b""))
-    control = os.open(_CONTROL, os.O_RDWR | _FLAGS)
-    try:
+    with closing(os.open(_CONTROL, os.O_RDWR | _FLAGS)) as control:
         for _ in range(_TRIES):
             if _configured(fcntl.ioctl(control, _GET_FREE), configuration):
                 return
-    finally:
-        os.close(control)
     raise OSError(errno.EBUSY, "other processes have taken every free loop device")
 
 
@@ -71,15 +68,13 @@ def find_by_label(label: str) -> tuple[BlockDevice, ...]:
 
 def _configured(number: int, configuration: bytes) -> bool:
     """Whether the device was still free."""
-    device = os.open(f"/dev/loop{number}", os.O_RDWR | _FLAGS)
-    try:
-        _configure(device, configuration)
-    except OSError as error:
-        if error.errno != errno.EBUSY:
-            raise
-        return False
-    finally:
-        os.close(device)
+    with closing(os.open(f"/dev/loop{number}", os.O_RDWR | _FLAGS)) as device:
+        try:
+            _configure(device, configuration)
+        except OSError as error:
+            if error.errno != errno.EBUSY:
+                raise
+            return False
     return True
 
 
@@ -100,11 +95,8 @@ def _configure(device: int, configuration: bytes) -> None:
 def _label(name: str) -> bytes:
     """The label of an attached loop device; empty if it is gone or may not be opened."""
     with suppress(OSError):
-        device = os.open(f"/dev/{name}", os.O_RDONLY | _FLAGS)
-        try:
+        with closing(os.open(f"/dev/{name}", os.O_RDONLY | _FLAGS)) as device:
             status = fcntl.ioctl(device, _GET_STATUS64, bytes(_INFO.size))
-        finally:
-            os.close(device)
         label: bytes = _INFO.unpack(status)[2]
         return label.rstrip(b"\0")
     return b""
@@ -151,12 +143,10 @@ def open_verified(path: Path, identity: ScratchIdentity) -> Iterator[int]:
         descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError as error:
         raise _unsafe(path, error.strerror or str(error), "run as root, or see dmesg") from error
-    try:
+    with closing(descriptor):
         require_same(descriptor, path, identity)
         _check_unused(descriptor_path(descriptor), path)
         yield descriptor
-    finally:
-        os.close(descriptor)
 
 
 def require_same(descriptor: int, path: Path, identity: ScratchIdentity) -> None:
@@ -229,12 +219,9 @@ def create_image(folder: int, image: Path, size_bytes: int) -> Iterator[int]:
     """
     try:
         flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
-        descriptor = os.open(image.name, flags, _IMAGE_MODE, dir_fd=folder)
-        try:
+        with closing(os.open(image.name, flags, _IMAGE_MODE, dir_fd=folder)) as descriptor:
             _fill(descriptor, size_bytes)
             yield descriptor
-        finally:
-            os.close(descriptor)
     except OSError as error:
         raise _failed("to write the image of a scratch disk", error, image) from error
 
@@ -261,13 +248,18 @@ def unmount(point: Path, identity: ScratchIdentity) -> None:
 
     def act() -> None:
         for mount in reversed(_mounts_of_disk(point, identity)):
-            try:
-                with open_directory(mount.point.parent) as parent:
-                    calls.unmount(parent, mount.point.name)
-            except OSError as error:
-                raise CommandError(error.strerror or str(error)) from error
+            _unmount_top(mount.point)
 
     retry(act, point)
+
+
+def _unmount_top(point: Path) -> None:
+    """Unmount what was mounted last; CommandError if the kernel refuses."""
+    try:
+        with open_directory(point.parent) as parent:
+            calls.unmount(parent, point.name)
+    except OSError as error:
+        raise CommandError(error.strerror or str(error)) from error
 
 
 def _mounts_of_disk(point: Path, identity: ScratchIdentity) -> tuple[Mount, ...]:
@@ -288,11 +280,7 @@ def unmount_all(point: Path) -> None:
 
     def act() -> None:
         for _ in mounts.find_mounts_at(point):
-            try:
-                with open_directory(point.parent) as parent:
-                    calls.unmount(parent, point.name)
-            except OSError as error:
-                raise CommandError(error.strerror or str(error)) from error
+            _unmount_top(point)
 
     retry(act, point)
 

@@ -32,7 +32,7 @@ from iostudy.durable import fsync_directory
 from iostudy.errors import IostudyError, RestoreError, SettingError
 from iostudy.host.files import is_being_written
 from iostudy.host.processes import one_line
-from iostudy.safe_path import open_regular, require_safe
+from iostudy.safe_path import closing, open_regular, require_safe
 from iostudy.settings.change import Change, Record
 from iostudy.settings.transaction import state
 from iostudy.units import MIB
@@ -311,17 +311,12 @@ def read_journal(path: Path) -> JournalContents:
     RestoreError if it is unreadable or of another version.
     """
     try:
-        descriptor = open_regular(path, os.O_RDONLY)
+        with closing(open_regular(path, os.O_RDONLY)) as descriptor:
+            return parse_journal(state.read_all(descriptor, MAX_BYTES))
     except FileNotFoundError:
         return JournalContents()
-    except OSError as error:
-        raise unreadable_journal(path, error) from error
-    try:
-        return parse_journal(state.read_all(descriptor, MAX_BYTES))
     except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
         raise unreadable_journal(path, error) from error
-    finally:
-        os.close(descriptor)
 
 
 def unreadable_journal(path: Path, error: Exception) -> RestoreError:

@@ -22,7 +22,7 @@ from iostudy.host import stack
 from iostudy.host.devices import device_exists
 from iostudy.host.files import decode
 from iostudy.host.processes import find_lock_holder, one_line
-from iostudy.safe_path import ROOT_UID, open_directory, open_regular, read_at_most
+from iostudy.safe_path import ROOT_UID, closing, open_directory, open_regular, read_at_most
 from iostudy.settings.change import WHOLE_HOST
 from iostudy.settings.mount_options import is_made
 from iostudy.settings.transaction import state
@@ -64,20 +64,12 @@ def lock_output_folder(folder: Path) -> Iterator[None]:
             remedy="run it as the owner of the folder, or give another folder with --out",
         ) from error
     with _held(descriptor, path, str(folder)):
-        if not _is_linked(descriptor, path):
+        if not state.is_still(path, descriptor):
             raise _busy(str(folder), "another iostudy", path)
         try:
             yield
         finally:
             path.unlink(missing_ok=True)
-
-
-def _is_linked(descriptor: int, path: Path) -> bool:
-    """Whether the open file is still the one of that name: its last holder removed it."""
-    try:
-        return os.path.samestat(os.fstat(descriptor), path.lstat())
-    except FileNotFoundError:
-        return False
 
 
 @contextmanager
@@ -163,15 +155,13 @@ def _lock(identity: str, name: str) -> Iterator[None]:
 @contextmanager
 def _held(descriptor: int, path: Path, name: str) -> Iterator[None]:
     """The lock of an open file, which is closed at the end."""
-    try:
+    with closing(descriptor):
         if not _is_free(descriptor):
             holder = one_line(decode(read_at_most(descriptor, _MOST_BYTES)))
             raise _busy(name, holder or "another iostudy", path)
         os.ftruncate(descriptor, 0)
         os.pwrite(descriptor, os.fsencode(_describe_this_process()), 0)
         yield
-    finally:
-        os.close(descriptor)
 
 
 def _describe_this_process() -> str:

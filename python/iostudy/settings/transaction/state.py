@@ -56,7 +56,7 @@ def open_locked(path: Path, *, create: bool) -> int | None:
         except BlockingIOError:
             os.close(descriptor)
             return None
-        if _is_still(path, descriptor):
+        if is_still(path, descriptor):
             return descriptor
         os.close(descriptor)
 
@@ -77,7 +77,8 @@ def _create(path: Path) -> int:
         raise unusable(path.parent, error) from error
 
 
-def _is_still(path: Path, descriptor: int) -> bool:
+def is_still(path: Path, descriptor: int) -> bool:
+    """Whether the open file is still the one of that name, which its last holder may remove."""
     try:
         return os.path.samestat(path.lstat(), os.fstat(descriptor))
     except FileNotFoundError:
