@@ -137,7 +137,6 @@ class TraceInstance(PrivateChange):
             ) from error
 
     def undo(self, policy: ConflictPolicy = ConflictPolicy.REPORT) -> tuple[str, ...]:
-        del policy
         if self.boot != boot_id():
             return ()
         if not self.path.parent.exists():

@@ -85,7 +85,6 @@ class WorkFolder(PrivateChange):
 
         OutOfReachError if its file system is not mounted there.
         """
-        del policy
         with act_as(self.account):
             removed = own_folder.remove_folder(self.path)
         if removed:

@@ -52,7 +52,6 @@ _SIGNS = {
 
 def find_memory_stalls(summary: TelemetrySummary, context: DiagnosisContext) -> Iterator[Finding]:
     """Find memory if tasks stalled on it: those of the workload's group if known."""
-    del context
     machine, held = summary.machine, _find_stall(summary.machine)
     signs = [
         Evidence.read(machine, figure, "", "", words)

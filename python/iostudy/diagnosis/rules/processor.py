@@ -128,7 +128,6 @@ THROTTLED = ConfidenceThresholds(5, 10, 25)
 
 def find_cpu_quota(summary: TelemetrySummary, context: DiagnosisContext) -> Iterator[Finding]:
     """Find the quota if it throttled the workload's group."""
-    del context
     if confidence := THROTTLED.grade(summary.machine.get("%quota", 0.0)):
         words = "the workload throttled {} % of the time"
         evidence = (Evidence.read(summary.machine, "%quota", "", "%", words),)

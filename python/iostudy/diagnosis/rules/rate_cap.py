@@ -25,7 +25,6 @@ _MERGED = {"r/s": "rrqm/s", "w/s": "wrqm/s"}
 
 def find_rate_caps(summary: TelemetrySummary, context: DiagnosisContext) -> Iterator[Finding]:
     """Find each device on which the capped group reached its cap."""
-    del context
     for device, figures in summary.devices.items():
         for figure in ("rkB/s", "wkB/s", "r/s", "w/s"):
             yield from _find_reached_cap(figures, device, figure)

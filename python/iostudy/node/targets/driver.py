@@ -60,7 +60,6 @@ class TargetDriver(ABC, Generic[T]):
 
         ``permission`` covers the devices to format.
         """
-        del permission
         for path in self.paths(folder, None):
             _refuse_device(path)
             WorkFolder.prepare(path)
@@ -71,12 +70,10 @@ class TargetDriver(ABC, Generic[T]):
 
         TargetError or ClusterError if something cannot be mounted.
         """
-        del folder, on_progress
         return ()
 
     def creates(self, factor: Factor, reach: Reach) -> bool:
         """Return whether the run creates the place of a factor: a disk or a mount."""
-        del factor, reach
         return False
 
     def offered_levels(self, factors: Sequence[Factor]) -> OfferedLevels | None:

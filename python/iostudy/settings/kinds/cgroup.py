@@ -187,7 +187,6 @@ class TrialGroup(PrivateChange):
 
     def undo(self, policy: ConflictPolicy = ConflictPolicy.REPORT) -> tuple[str, ...]:
         """Move back what is in the group, remove it, and turn the controller off again."""
-        del policy
         if self.boot != boot_id():
             return (f"{self.describe()}: the host has been rebooted, and it is gone",)
         if any(map(is_being_written, (self.path / PROCESSES, self.path.parent / SUBTREE_CONTROL))):

@@ -88,15 +88,12 @@ class Limits:
         resource.prlimit(self.process.pid, _NUMBERS[attribute], (soft, hard))
 
     def available_values(self, attribute: str) -> tuple[str, ...]:
-        del attribute
         return ()
 
     def location(self, attribute: str) -> str:
-        del attribute
         return f"/proc/{self.process.pid}/limits"
 
     def remedy(self, error: OSError, attribute: str, value: str) -> str:
-        del error, value
         if attribute == "nofile" and _may_raise():
             return "choose less than fs.nr_open, or raise that first"
         return "run as root with CAP_SYS_RESOURCE"
@@ -132,7 +129,6 @@ class LimitSetting:
 
 def bind(definition: LimitSettingDefinition, place: str) -> tuple[LimitSetting, ...]:
     """Return the limit of this process, for any place."""
-    del place
     return (LimitSetting(definition, Limits(ProcessIdentity.current())),)
 
 

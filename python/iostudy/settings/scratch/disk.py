@@ -202,7 +202,6 @@ class LoopbackDisk(PlainDisk):
 
         OutOfReachError, after the detach, if the file system of the folder is not mounted there.
         """
-        del policy
         attached = steps.find_loops(self.image, self._label)
         steps.detach(self.image, self._label)
         steps.remove_file(self.image)
@@ -279,5 +278,4 @@ class ScratchDevice(PlainDisk):
 
         OutOfReachError if the file system of the folder is not mounted there.
         """
-        del policy
         return (f"{self.describe()}: removed",) if self.remove_folder() else ()

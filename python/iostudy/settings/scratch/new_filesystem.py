@@ -104,7 +104,6 @@ class NewFilesystem(PrivateChange):
         return {f"{name}@{self._device}": value for name, value in values.items()}
 
     def undo(self, policy: ConflictPolicy = ConflictPolicy.REPORT) -> tuple[str, ...]:
-        del policy
         was_there = self.point.exists()
         steps.unmount(self.point, self.identity)
         steps.remove_folder(self.point)

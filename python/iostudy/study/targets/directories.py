@@ -73,7 +73,6 @@ class DirectoriesTarget(Target):
         return self.mounts
 
     def root_needs(self, description: str) -> tuple[str, ...]:
-        del description
         sources = ", ".join(mount.source for mount in self.mounts.values())
         return (f"mount {sources}",) if sources else ()
 
@@ -126,7 +125,6 @@ class DirectoryTarget(Target):
         return DirectoryTarget(None)
 
     def rewritten(self, original: Any, folder: str) -> Any:
-        del original
         return str(self.path or folder)
 
     def starter_lines(self) -> Iterator[str]:

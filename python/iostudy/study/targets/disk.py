@@ -94,5 +94,4 @@ class MemberDisks(StudySection, ABC):
 
     def simulate(self, layout: VolumeLayout) -> Target:
         """Return a volume over such disks on a virtual clock; ValueError if there is none."""
-        del layout
         raise ValueError(ON_DRIVES)

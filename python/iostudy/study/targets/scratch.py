@@ -39,7 +39,6 @@ class ScratchTarget(DiskTarget):
         return (self.device,)
 
     def named_paths(self, folder: Path) -> TargetPaths:
-        del folder
         return TargetPaths(device=self.device)
 
     def without_place(self) -> Target:

@@ -53,7 +53,6 @@ class Target(ABC):
 
     def describe_with(self, filesystem: str) -> str:
         """Describe the target for a person, with a text for the file system that is made on it."""
-        del filesystem
         return self.describe()
 
     def chosen(self) -> Target:
@@ -116,7 +115,6 @@ class Target(ABC):
 
     def named_paths(self, folder: Path) -> TargetPaths:
         """Return the paths by which the user names the target; ``folder`` is the output folder."""
-        del folder
         return NO_TARGET
 
     def find_conflict(self, settings: Mapping[str, str]) -> tuple[KeyPath, str, str] | None:
@@ -124,12 +122,10 @@ class Target(ABC):
 
         A key of the target's section, the reason, and what the section has instead.
         """
-        del settings
         return None
 
     def root_needs(self, description: str) -> tuple[str, ...]:
         """Return what of the target only root can do; ``description`` is the study's."""
-        del description
         return ()
 
     def without_root(self) -> Target:
@@ -145,7 +141,6 @@ class Target(ABC):
 
         ``original`` is what the study's own file says, ``folder`` the output folder of the other.
         """
-        del folder
         return original
 
 

@@ -45,7 +45,6 @@ class Lvm:
 
     def read_layout(self, name: str, device: BlockDevice) -> tuple[str, int]:
         """Return what lvs reports; the stripes of a mirror are those of its images."""
-        del device
         fields = ("--all", "--segments", "--units", "b", "--nosuffix", "-o", "segtype,stripe_size")
         first, *images = _report("lvs", *fields, name)
         sizes = (int(row["stripe_size"]) for row in (first, *images))

@@ -155,7 +155,6 @@ class Volume(FolderOfDisk):
 
         OutOfReachError if the file system of the folder is not mounted there.
         """
-        del policy
         members = (member.find() for member in self.members)
         paths = [device.path for device in members if device is not None]
         # udev opens a new volume for a moment.
