@@ -24,7 +24,7 @@ def test_lvm_on_md_and_a_loop_device_in_its_file_system(tmp_path: Path) -> None:
     assert (home.below, home.filesystem) == (("dm-0", "dm-1"), "ext4")
     assert array.names == ("md/data",)
     assert array.filesystem == "LVM2_member"
-    assert array.array == RaidArray("raid1", 2, 1, SyncAction.RECOVER, 0.25, None)
+    assert array.array == RaidArray("raid1", 2, 1, SyncAction.RECOVER, 0.25, None, (), ())
     (place,) = stack.places_on("dm-2")
     assert [loop.name for loop in stack.loops_in(place)] == ["loop0"]
     assert stack.by_name["loop0"].below == ("dm-2",)

@@ -79,7 +79,7 @@ class LazyGroup(TyperGroup):
             plugins.require_plugin_of(args[0], where="the command line")
             self.list_commands(ctx)
         name, _, rest = super().resolve_command(ctx, args)
-        command = next((candidate for candidate in all_commands() if candidate.name == name), None)
+        command = find_command(name)
         return name, None if command is None else load(command), rest
 
 

@@ -109,16 +109,11 @@ def _from_source(
         case "studies":
             return {**dict.fromkeys(index["studies"], "ready-made study"), FILES: ""}
         case "devices":
-            return {**dict.fromkeys(_device_names(), "block device"), FILES: ""}
+            # A container may have no /sys: then there are none.
+            names = sorted(path.name for path in BLOCK_DEVICES.glob("*"))
+            return {**dict.fromkeys(names, "block device"), FILES: ""}
         case _:
             return {FILES: ""}
-
-
-def _device_names() -> list[str]:
-    try:
-        return sorted(path.name for path in BLOCK_DEVICES.iterdir())
-    except FileNotFoundError:  # a container without /sys
-        return []
 
 
 if __name__ == "__main__":

@@ -25,7 +25,7 @@ from iostudy.host.advice.gather import gather_facts
 from iostudy.host.advice.registry import evaluate_rules
 from iostudy.host.device_kinds import DeviceKind
 from iostudy.host.inventory import collect_inventory
-from iostudy.host.raid_arrays import SyncAction
+from iostudy.host.raid_arrays import RaidArray
 from iostudy.host.topology import DeviceNode, MountEntry, Topology
 from iostudy.report.base import Value, declare_schema
 from iostudy.settings import catalog
@@ -105,7 +105,9 @@ def _print_rule(findings: Sequence[DoctorFinding]) -> None:
     places = [("", ", ".join(finding.subject for finding in group), *key) for key, group in same]
     print_table(("", "where", "found", "advised"), places)
     print_table(("", "", ""), list(_explanation(findings)))
-    for command in _commands(findings):
+    commands = list(dict.fromkeys(finding.command for finding in findings))
+    # Of studies the first shows how the others are made.
+    for command in commands[:1] if first.certainty is Certainty.MEASURE else commands:
         print_command(command)
 
 
@@ -118,12 +120,6 @@ def _explanation(findings: Sequence[DoctorFinding]) -> Iterator[tuple[str, str, 
     yield "", "source", first.source
     for evidence in dict.fromkeys(finding.evidence for finding in findings):
         yield "", "evidence", evidence
-
-
-def _commands(findings: Sequence[DoctorFinding]) -> list[str]:
-    """Each command once; of studies the first, which shows how the others are made."""
-    commands = list(dict.fromkeys(finding.command for finding in findings))
-    return commands[:1] if findings[0].certainty is Certainty.MEASURE else commands
 
 
 def _print_refused(facts: Facts) -> None:
@@ -148,36 +144,6 @@ class MountReport(Value):
     """Options of the mount and of its file system."""
 
 
-class BitmapReport(Value):
-    """A write-intent bitmap of an array."""
-
-    location: str
-    """Its place as in sysfs, such as ``+8`` or ``file``."""
-    chunk_bytes: int
-    """Bytes of the array for each bit."""
-
-
-class ArrayReport(Value):
-    """A software RAID array (md)."""
-
-    level: str
-    """RAID level, such as ``raid5``."""
-    members: int
-    """Number of its devices when complete."""
-    missing: int
-    """Number of missing devices."""
-    action: SyncAction | None
-    """Background action, such as ``resync``; null if the level has none or it is unknown."""
-    progress: float | None
-    """Completed fraction of the action; null without one."""
-    bitmap: BitmapReport | None
-    """Write-intent bitmap; null without one."""
-    auxiliary: list[str]
-    """Kernel names of the members that are journal, spare, write-mostly or faulty."""
-    inactive: list[str]
-    """Kernel names of the members without a place in the array, such as idle spares."""
-
-
 class DeviceReport(Value):
     """A block device."""
 
@@ -199,7 +165,7 @@ class DeviceReport(Value):
     """Type of its content; empty if unknown."""
     backing_file: str | None
     """File of a loop device; null for other devices."""
-    array: ArrayReport | None
+    array: RaidArray | None
     """The array, if the device is one; otherwise null."""
     below: list[str]
     """Kernel names of the devices that it consists of."""
@@ -270,7 +236,7 @@ def build_document(
 
 
 def _device(node: DeviceNode, topology: Topology) -> DeviceReport:
-    device, array = node.device, node.array
+    device = node.device
     loops = [loop for entry in topology.places_on(node.name) for loop in topology.loops_in(entry)]
     return DeviceReport(
         name=node.name,
@@ -282,7 +248,7 @@ def _device(node: DeviceNode, topology: Topology) -> DeviceReport:
         model=device.model,
         filesystem=node.filesystem,
         backing_file=str(device.backing_file) if device.backing_file else None,
-        array=ArrayReport.copy_from(array) if array else None,
+        array=node.array,
         below=list(node.below),
         above=[upper.name for upper in (*topology.above(node.name), *loops)],
         mounts=[_mount(entry) for entry in topology.places_on(node.name)],

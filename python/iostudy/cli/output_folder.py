@@ -61,21 +61,14 @@ def print_resume_hint_on_signal(command: Sequence[str], folder: Path) -> Iterato
     try:
         yield
     except EndedBySignal:
-        _print_resume_hint(command, folder)
+        if _is_output_folder(str(folder)):
+            named = [] if str(folder) in command else ["--out", str(folder)]
+            report = shlex.join(["iostudy", "report", str(folder)])
+            say(f"stopped; finished trials are kept. Show them with: {report}")
+            say(f"Resume with: {shlex.join([*command, '--resume', *named])}")
+        else:
+            say("stopped before the first trial")
         raise
-
-
-def _print_resume_hint(command: Sequence[str], folder: Path) -> None:
-    from iostudy.ledger.store import FILE_NAME
-
-    if not (folder / FILE_NAME).exists():
-        say("stopped before the first trial")
-        return
-    named = [] if str(folder) in command else ["--out", str(folder)]
-    resume = shlex.join([*command, "--resume", *named])
-    report = shlex.join(["iostudy", "report", str(folder)])
-    say(f"stopped; finished trials are kept. Show them with: {report}")
-    say(f"Resume with: {resume}")
 
 
 _DIGITS = "[0-9]"

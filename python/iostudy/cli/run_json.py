@@ -12,7 +12,7 @@ from iostudy.cli.console import print_json
 from iostudy.cli.report_output import read_report
 from iostudy.ledger.given_up_workloads import GivenUpWorkload
 from iostudy.report.answer import build_answer
-from iostudy.report.base import EffectReport, State, Step, Value, declare_schema
+from iostudy.report.base import EffectReport, OnWorkload, State, Step, Value, declare_schema
 from iostudy.report.topics.verdicts import Result, list_verdicts
 from iostudy.report.values import Report
 
@@ -31,11 +31,9 @@ class WorkloadVerdict(Result):
     """Whether the figure does not decide, but a recommendation must not make it worse."""
 
 
-class WorkloadTime(Value):
+class WorkloadTime(OnWorkload):
     """The time that a workload ran."""
 
-    workload: str
-    """Label of the workload."""
     measuring_seconds: FiniteFloat
     """Time that the workload ran: its windows and whole trials, in seconds."""
     windows_seconds: FiniteFloat

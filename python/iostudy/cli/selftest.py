@@ -68,7 +68,12 @@ def selftest(
         result = build_selftest(study, final, str(folder))
     _print_selftest(result, json=json)
     say(f"report: {folder / 'report.html'}")
-    if code := _exit_code(result.outcome):
+    codes = {
+        ExpectationOutcome.PASSED: 0,
+        ExpectationOutcome.UNDECIDED: UNDECIDED_EXIT,
+        ExpectationOutcome.FAILED: FAILED_EXIT,
+    }
+    if code := codes[result.outcome]:
         raise typer.Exit(code)
 
 
@@ -81,7 +86,6 @@ def study_on(target: Path) -> Study:
 
 
 def _print_selftest(result: SelftestReport, *, json: bool) -> None:
-
     if json:
         print_json(result.model_dump(mode="json"))
         return
@@ -89,19 +93,6 @@ def _print_selftest(result: SelftestReport, *, json: bool) -> None:
     print_table(shown.heads, shown.rows)
     print_line()
     print_line(result.sentence)
-
-
-def _exit_code(outcome: ExpectationOutcome) -> int:
-
-    match outcome:
-        case ExpectationOutcome.PASSED:
-            return 0
-        case ExpectationOutcome.UNDECIDED:
-            return UNDECIDED_EXIT
-        case ExpectationOutcome.FAILED:
-            return FAILED_EXIT
-        case unreachable:
-            assert_never(unreachable)
 
 
 class ExpectationOutcome(StrEnum):

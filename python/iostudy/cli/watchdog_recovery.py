@@ -14,7 +14,7 @@ from pathlib import Path
 from iostudy.errors import NOT_RESTORED, IostudyError
 from iostudy.safe_path import open_regular
 from iostudy.settings.change import format_restored
-from iostudy.settings.transaction.recovery import Recovery, restore_stale
+from iostudy.settings.transaction.recovery import restore_stale
 from iostudy.settings.transaction.state import write_report
 from iostudy.visible import visible
 
@@ -38,14 +38,11 @@ def recover(journal: Path, output_folder: Path | None) -> int:
         if is_done or time.monotonic() > deadline:
             break
         time.sleep(_RETRY_SECONDS)
-    lines = [*restored, *(() if is_done else _open_ends(recovery))]
+    failures = (" ".join(str(error).split()) for error in recovery.undo_result.failures)
+    reasons = () if is_done else (*failures, *recovery.skip_reasons)
+    lines = [*restored, *(f"not restored: {reason}" for reason in reasons)]
     _report(directory, output_folder, [visible(line) for line in lines])
     return 0 if is_done else NOT_RESTORED
-
-
-def _open_ends(recovery: Recovery) -> list[str]:
-    failures = (" ".join(str(error).split()) for error in recovery.undo_result.failures)
-    return [f"not restored: {reason}" for reason in (*failures, *recovery.skip_reasons)]
 
 
 def _report(directory: Path, output_folder: Path | None, lines: Sequence[str]) -> None:

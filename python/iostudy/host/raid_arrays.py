@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
+from typing import ClassVar
 
 from iostudy.host.files import ROOT, read_attribute, read_number
 
@@ -44,32 +45,39 @@ class SyncAction(StrEnum):
 
 @dataclass(frozen=True)
 class WriteBitmap:
-    """A write-intent bitmap: ``location`` as in sysfs, such as ``+8`` or ``file``."""
+    """A write-intent bitmap of an array."""
+
+    __pydantic_config__: ClassVar = {"use_attribute_docstrings": True, "extra": "forbid"}
 
     location: str
+    """Its place as in sysfs, such as ``+8`` or ``file``."""
     chunk_bytes: int
+    """Bytes of the array for each bit."""
 
 
 @dataclass(frozen=True)
 class RaidArray:
-    """An md array.
+    """A software RAID array (md)."""
 
-    ``action`` is None if the level has no redundancy to maintain, or the kernel has a word that
-    md.rst does not know. ``missing`` counts the absent members. ``progress`` is the completed
-    fraction, None if nothing is under way or has begun. ``bitmap`` is None if the array has none.
-    ``auxiliary`` are the members that hold no share of the data or serve no reads while others
-    can: journal, spare, write-mostly, faulty. ``inactive`` are those without a place in the array:
-    journal, idle spare, faulty.
-    """
+    __pydantic_config__: ClassVar = {"use_attribute_docstrings": True, "extra": "forbid"}
 
     level: str
+    """RAID level, such as ``raid5``."""
     members: int
+    """Number of its devices when complete."""
     missing: int
+    """Number of missing devices."""
     action: SyncAction | None
+    """Background action, such as ``resync``; null if the level has none or it is unknown."""
     progress: float | None
+    """Completed fraction of the action; null if none is under way or has begun."""
     bitmap: WriteBitmap | None
-    auxiliary: tuple[str, ...] = ()
-    inactive: tuple[str, ...] = ()
+    """Write-intent bitmap; null without one."""
+    auxiliary: tuple[str, ...]
+    """Kernel names of the members that hold no share of the data or serve no reads while others
+    can: journal, spare, write-mostly or faulty."""
+    inactive: tuple[str, ...]
+    """Kernel names of the members without a place in the array: journal, idle spare or faulty."""
 
 
 def read_array(name: str, root: Path = ROOT) -> RaidArray | None:

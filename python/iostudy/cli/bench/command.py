@@ -89,7 +89,9 @@ def bench(
     options = parse_options(definition, option or [])
     place = find_place(definition, target, section)
     if option:
-        say(f"{workload}: {_describe(options)}")
+        written = format_options(options, with_defaults=False)
+        given = ", ".join(f"{name}={value}" for name, value in written.items())
+        say(f"{workload}: {given or 'all defaults'}")
     trial_request = build_request(workload, options)
     permission = Permission(unsafe_folders=unsafe_folders)
     result, limited = _run_trial(trial_request, place, permission, block_latency=block_latency)
@@ -99,12 +101,6 @@ def bench(
         print_result(definition, options, result, limited)
     else:
         print_screen(definition, options, result, limited)
-
-
-def _describe(options: BaseModel) -> str:
-    """The options that differ from their defaults, as they were understood."""
-    written = format_options(options, with_defaults=False)
-    return ", ".join(f"{name}={value}" for name, value in written.items()) or "all defaults"
 
 
 def _run_trial(
@@ -143,9 +139,6 @@ def _run_trial(
         return result, diagnose(summary, context.add_run_figures(result.figures))
 
 
-_BRACKETS = ("[", "{")
-
-
 def parse_options(definition: WorkloadDefinition, given: Sequence[str]) -> BaseModel:
     """Parse the options of ``-o``; UsageError lists all problems.
 
@@ -173,7 +166,7 @@ def _split_assignment(text: str) -> tuple[str, str]:
 
 def _parse_yaml(text: str) -> Any:
     """The list or mapping that a text is in YAML; None for any other."""
-    if not text.lstrip().startswith(_BRACKETS):
+    if not text.lstrip().startswith(("[", "{")):
         return None
     try:
         # Within a mapping, for the reader is one of whole files.

@@ -85,7 +85,8 @@ def print_result(
     from iostudy.report.topics.telemetry import convert_meter_value, format_meter_name
 
     figures = [
-        (figure.name, *_format_value(value, figure.unit), figure.documentation)
+        # The number and its unit.
+        (figure.name, *format_reading(value, figure.unit).partition(" ")[::2], figure.documentation)
         for figure, value in _pair_figures(definition.figures(options), result.figures)
     ]
     print_table(("figure", "value", "unit", "meaning"), figures)
@@ -115,11 +116,6 @@ def _pair_figures(
     figures: Sequence[Figure], values: Mapping[str, float]
 ) -> Iterator[tuple[Figure, float]]:
     return ((figure, values[figure.name]) for figure in figures if figure.name in values)
-
-
-def _format_value(value: float, unit: str) -> tuple[str, str]:
-    number, _, shown_unit = format_reading(value, unit).partition(" ")
-    return number, shown_unit
 
 
 def _print_latencies(latencies: Mapping[str, Histogram]) -> None:
