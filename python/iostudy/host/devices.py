@@ -182,8 +182,8 @@ def find_loop_devices(backing_file: Path, root: Path = ROOT) -> tuple[BlockDevic
     The file is known by its name and that of its folder, which must be unique. If its mount has
     ended with a mount namespace, the kernel shows the path from the root of that mount.
     """
-    disks = (root / "sys/block").glob("*")
-    names = _names(folder for folder in disks if _is_backed(folder, backing_file))
+    named, disks = backing_file.parts[-2:], (root / "sys/block").glob("*")
+    names = _names(d for d in disks if (file := _backing_file(d)) and file.parts[-2:] == named)
     return read_present_devices(names, root)
 
 
@@ -214,11 +214,6 @@ def _nvme_paths(name: str, root: Path) -> tuple[str, ...]:
     """Return the paths to an NVMe disk, which sysfs does not list as its slaves."""
     disk = _NVME_DISK.fullmatch(name)
     return _names((root / "sys/block").glob(f"{disk[1]}c*{disk[2]}")) if disk else ()
-
-
-def _is_backed(folder: Path, file: Path) -> bool:
-    backing = _backing_file(folder)
-    return backing is not None and backing.parts[-2:] == file.parts[-2:]
 
 
 def _backing_file(folder: Path) -> Path | None:

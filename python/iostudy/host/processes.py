@@ -162,13 +162,10 @@ def parse_role(cmdline: str) -> str | None:
 
 def read_daemons(reader: Reader) -> tuple[Daemon, ...]:
     """The Hadoop daemons and TuneD that this process can see."""
-    return tuple(_daemons(reader))
-
-
-def _daemons(reader: Reader) -> Iterator[Daemon]:
     folders = (path for path in (reader.root / "proc").glob("[0-9]*") if path.name.isdecimal())
+    daemons = []
     for folder in sorted(folders, key=lambda path: int(path.name)):
-        role = parse_role(reader.text(folder / "cmdline") or "")
-        if role:
+        if role := parse_role(reader.text(folder / "cmdline") or ""):
             limits = parse_limits(reader.text(folder / "limits") or "")
-            yield Daemon(int(folder.name), role, dict(limits))
+            daemons.append(Daemon(int(folder.name), role, dict(limits)))
+    return tuple(daemons)

@@ -125,19 +125,14 @@ class Topology:
     def select_related(self, names: Iterable[str]) -> Topology:
         """Select the devices below and above the named ones, and their mounts."""
         wanted = [name for name in names if name in self.by_name]
-        kept = _reach(wanted, self._lower) | _reach(wanted, self._upper)
+        below = _reach(wanted, lambda name: self.by_name[name].below)
+        kept = below | _reach(wanted, lambda name: [n.name for n in self.nodes if name in n.below])
         places = (entry for entry in self.places if kept & set(entry.devices))
         return _closed((node for node in self.nodes if node.name in kept), places)
 
     @cached_property
     def _shown(self) -> frozenset[int | None]:
         return frozenset(entry.mount.id for entry in self.places)
-
-    def _lower(self, name: str) -> tuple[str, ...]:
-        return self.by_name[name].below
-
-    def _upper(self, name: str) -> tuple[str, ...]:
-        return tuple(node.name for node in self.nodes if name in node.below)
 
 
 def read_topology(root: Path = ROOT) -> Topology:

@@ -102,13 +102,8 @@ def find_device_by_name(place: str, root: Path = ROOT) -> BlockDevice | None:
 
 def find_group_volumes(group: str, root: Path = ROOT) -> tuple[BlockDevice, ...]:
     """The device-mapper devices of that volume group, its volumes' inner ones included."""
-    return tuple(device for device in _volumes(root) if _group(device, root) == group)
-
-
-def _group(device: BlockDevice, root: Path) -> str | None:
-    mapping = read_mapping(device, root)
-    volume = mapping.volume if mapping else None
-    return volume.group if volume else None
+    mappings = ((device, read_mapping(device, root)) for device in _volumes(root))
+    return tuple(d for d, m in mappings if m and m.volume and m.volume.group == group)
 
 
 def _volumes(root: Path) -> tuple[BlockDevice, ...]:

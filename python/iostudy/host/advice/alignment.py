@@ -112,7 +112,6 @@ RULES = (
 
 
 _VOLUMES = (DeviceKind.ARRAY, DeviceKind.LVM)
-_UNALIGNED = "no stripe"
 
 
 def _not_by_stripes(facts: Facts) -> Iterator[Observation]:
@@ -161,7 +160,7 @@ def _option(entry: MountEntry, name: str) -> int:
 
 def _describe(unit: int, width: int) -> str:
     if not width:
-        return _UNALIGNED
+        return "no stripe"
     return f"stripes of {format_size(width)}" + (
         f" in units of {format_size(unit)}" if unit else ""
     )

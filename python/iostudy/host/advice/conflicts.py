@@ -83,8 +83,8 @@ def may_match(rule: str, device: DeviceFacts) -> bool:
 
     All other conditions (environment, programs, labels) count as matching.
     """
-    is_bdi = _BDI in rule
-    texts = {"KERNEL": device.node.device.number if is_bdi else device.udev_name}
+    block = device.node.device
+    texts = {"KERNEL": block.number if _BDI in rule else block.udev_name}
     texts |= {f"ATTR{{queue/{name}}}": text for name, text in device.queue.items()}
     conditions = ((m["key"], m["operator"], m["pattern"]) for m in _MATCH.finditer(rule))
     return all(

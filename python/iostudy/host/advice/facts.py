@@ -49,11 +49,6 @@ class DeviceFacts:
         """The kernel's name."""
         return self.node.name
 
-    @property
-    def udev_name(self) -> str:
-        """The name in rules of udev."""
-        return self.node.device.udev_name
-
     def number(self, attribute: str) -> int | None:
         """Return a queue attribute as a number, or None."""
         text = self.queue.get(attribute, "")

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import math
+from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 from iostudy.host.advice.facts import Facts, FilesystemSpace
@@ -22,19 +24,9 @@ NEARLY_FULL = 0.90
 NEARLY_NO_INODES = 0.90
 
 
-def _full(facts: Facts) -> Iterator[Observation]:
-    yield from _space_observations(facts, lambda space: space.used >= FULL)
-
-
-def _nearly_full(facts: Facts) -> Iterator[Observation]:
-    yield from _space_observations(facts, lambda space: NEARLY_FULL <= space.used < FULL)
-
-
-def _space_observations(
-    facts: Facts, predicate: Callable[[FilesystemSpace], bool]
-) -> Iterator[Observation]:
+def _used(facts: Facts, at_least: float, below: float) -> Iterator[Observation]:
     for point, space in _writable_space(facts):
-        if predicate(space):
+        if at_least <= space.used < below:
             yield Observation(
                 subject=str(point),
                 found=f"{format_percent(space.used)} of the bytes in use",
@@ -71,7 +63,7 @@ RULES = (
         why="Writes fail with ENOSPC, and a study that writes cannot run. The command shows the "
         "largest directories.",
         source="write(2), ENOSPC; statvfs(3)",
-        check=_full,
+        check=partial(_used, at_least=FULL, below=math.inf),
     ),
     AdviceRule(
         id="file-system-nearly-full",
@@ -82,7 +74,7 @@ RULES = (
         "dfs.datanode.du.reserved.",
         source='mke2fs(8), "-m" (blocks are reserved to avoid fragmentation); hdfs-default.xml, '
         "dfs.datanode.du.reserved",
-        check=_nearly_full,
+        check=partial(_used, at_least=NEARLY_FULL, below=FULL),
     ),
     AdviceRule(
         id="inodes-nearly-used",
@@ -114,9 +106,8 @@ _MANY_FILES = {
 def _strict(facts: Facts) -> Iterator[Observation]:
     for entry in facts.writable:
         if not {"noatime", "relatime"} & set(entry.options):
-            yield _atime_observation(entry, "strictatime", "noatime", set_command(
-                _SETTING, "noatime", entry.mount.point
-            ))  # fmt: skip
+            command = set_command(_SETTING, "noatime", entry.mount.point)
+            yield _atime_observation(entry, "strictatime", "noatime", command)
 
 
 def _relative(facts: Facts) -> Iterator[Observation]:
@@ -163,32 +154,10 @@ ATIME_RULES = (
 )
 
 
-_MEMORY = ("tmpfs", "ramfs", "devtmpfs")
-
-
-def _in_memory(facts: Facts) -> Iterator[Observation]:
-    yield from _filesystem_observation(facts, _MEMORY, "a directory on a disk")
-
-
-def _overlay(facts: Facts) -> Iterator[Observation]:
-    yield from _filesystem_observation(
-        facts, ("overlay",), "a directory of a volume mounted into the container"
-    )
-
-
-def _fuse(facts: Facts) -> Iterator[Observation]:
+def _target(facts: Facts, beginnings: tuple[str, ...], advised: str) -> Iterator[Observation]:
+    """Observe a target on a file system whose type begins like that."""
     entry = facts.target
-    if entry and entry.filesystem.startswith("fuse"):
-        yield from _filesystem_observation(
-            facts, (entry.filesystem,), "find out how the program behind it stores data"
-        )
-
-
-def _filesystem_observation(
-    facts: Facts, filesystems: tuple[str, ...], advised: str
-) -> Iterator[Observation]:
-    entry = facts.target
-    if entry and entry.filesystem in filesystems:
+    if entry and entry.filesystem.startswith(beginnings):
         yield Observation(
             subject=str(entry.mount.point),
             found=entry.filesystem,
@@ -205,7 +174,9 @@ TARGET_RULES = (
         certainty=Certainty.FACT,
         why="Its files are in memory (or swap) and never on a disk; disk settings have no effect.",
         source="tmpfs(5)",
-        check=_in_memory,
+        check=partial(
+            _target, beginnings=("tmpfs", "ramfs", "devtmpfs"), advised="a directory on a disk"
+        ),
     ),
     AdviceRule(
         id="target-on-overlay",
@@ -214,7 +185,11 @@ TARGET_RULES = (
         why="The first write to a file copies all of it, and the disk below is not visible from "
         "inside.",
         source="Documentation/filesystems/overlayfs.rst of the kernel",
-        check=_overlay,
+        check=partial(
+            _target,
+            beginnings=("overlay",),
+            advised="a directory of a volume mounted into the container",
+        ),
     ),
     AdviceRule(
         id="target-on-fuse",
@@ -223,6 +198,8 @@ TARGET_RULES = (
         why="Every request passes through a program, so the measurement includes its caches and "
         "speed; the disks below, if any, are not visible.",
         source="fuse(4); Documentation/filesystems/fuse.rst of the kernel",
-        check=_fuse,
+        check=partial(
+            _target, beginnings=("fuse",), advised="find out how the program behind it stores data"
+        ),
     ),
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 
 from iostudy.host.advice.facts import Facts
 from iostudy.host.advice.finding import (
@@ -20,7 +21,7 @@ HADOOP_OPEN_FILES = 32768
 HOST_OPEN_FILES = 2 * HADOOP_OPEN_FILES
 NEARLY_ALL_HANDLES = 0.8
 _NOFILE = "limit.nofile_soft"
-_FILE_MAX = "sysctl.fs.file-max"
+_FILE_MAX = "fs.file-max"
 _WATCHES = "fs.epoll.max_user_watches"
 _NEED = (
     "hdfs-default.xml, dfs.datanode.max.transfer.threads (4096, each with a socket, a block and "
@@ -45,15 +46,16 @@ def _daemons(facts: Facts) -> Iterator[Observation]:
             )
 
 
-def _file_max(facts: Facts) -> Iterator[Observation]:
-    limit = facts.host.sysctl("fs.file-max")
-    if limit is not None and limit < HOST_OPEN_FILES:
+def _low(facts: Facts, key: str, least: int) -> Iterator[Observation]:
+    """Observe a sysctl below the least useful value."""
+    limit = facts.host.sysctl(key)
+    if limit is not None and limit < least:
         yield Observation(
             subject=HOST,
             found=str(limit),
-            advised=f"at least {HOST_OPEN_FILES}",
-            evidence="/proc/sys/fs/file-max",
-            command=set_command(_FILE_MAX, HOST_OPEN_FILES),
+            advised=f"at least {least}",
+            evidence=f"/proc/sys/{key.replace('.', '/')}",
+            command=set_command(f"sysctl.{key}", least),
         )
 
 
@@ -68,19 +70,7 @@ def _handles(facts: Facts) -> Iterator[Observation]:
             found=f"{format_percent((allocated - free) / most)} of {most} in use",
             advised=str(2 * most),
             evidence=f"/proc/sys/fs/file-nr: {allocated} {free} {most}",
-            command=set_command(_FILE_MAX, 2 * most),
-        )
-
-
-def _watches(facts: Facts) -> Iterator[Observation]:
-    limit = facts.host.sysctl(_WATCHES)
-    if limit is not None and limit < HADOOP_OPEN_FILES:
-        yield Observation(
-            subject=HOST,
-            found=str(limit),
-            advised=f"at least {HADOOP_OPEN_FILES}",
-            evidence=f"/proc/sys/{_WATCHES.replace('.', '/')}",
-            command=set_command(f"sysctl.{_WATCHES}", HADOOP_OPEN_FILES),
+            command=set_command(f"sysctl.{_FILE_MAX}", 2 * most),
         )
 
 
@@ -89,7 +79,7 @@ RULES = (
         id="file-handles-nearly-used",
         title="The host has few file handles left",
         certainty=Certainty.FACT,
-        setting=_FILE_MAX,
+        setting=f"sysctl.{_FILE_MAX}",
         why="Beyond fs.file-max every program fails to open files with ENFILE.",
         source="Documentation/admin-guide/sysctl/fs.rst of the kernel, file-max and file-nr",
         check=_handles,
@@ -109,12 +99,12 @@ RULES = (
         id="file-max",
         title="The host has a low limit on open files",
         certainty=Certainty.RECOMMENDATION,
-        setting=_FILE_MAX,
+        setting=f"sysctl.{_FILE_MAX}",
         why="The limit applies to all programs together, and one DataNode may need half of the "
         "advised value. The kernel's default is one file for 10 KiB of memory, so only a small "
         "host or a file of sysctl.d has less.",
         source=f"Documentation/admin-guide/sysctl/fs.rst of the kernel, file-max; {_NEED}",
-        check=_file_max,
+        check=partial(_low, key=_FILE_MAX, least=HOST_OPEN_FILES),
     ),
     AdviceRule(
         id="epoll-watches",
@@ -125,6 +115,6 @@ RULES = (
         "with ENOSPC. The default is 4 % of low memory, enough on most hosts. It concerns hosts of "
         "Java servers.",
         source="epoll(7), max_user_watches",
-        check=_watches,
+        check=partial(_low, key=_WATCHES, least=HADOOP_OPEN_FILES),
     ),
 )

@@ -17,7 +17,6 @@ from iostudy.host.advice.finding import (
     write_command,
 )
 from iostudy.host.device_kinds import DeviceKind
-from iostudy.host.topology import MountEntry
 
 _READ_AHEAD = "block.read_ahead_kb"
 _MAX_SECTORS = "block.max_sectors_kb"
@@ -175,7 +174,8 @@ _WRITE_CACHE = "block.write_cache"
 def _flush_disabled(facts: Facts) -> Iterator[Observation]:
     for entry in facts.writable:
         options = sorted(_NO_BARRIER & set(entry.options))
-        volatile = [disk for disk in _disks_under(facts, entry) if _is_volatile(disk)]
+        below = facts.topology.select_related(entry.devices).by_name
+        volatile = [disk for disk in facts.disks if disk.name in below and _is_volatile(disk)]
         if options and volatile:
             point = str(entry.mount.point)
             yield Observation(
@@ -191,28 +191,18 @@ def _flush_disabled(facts: Facts) -> Iterator[Observation]:
 def _unknown_protection(facts: Facts) -> Iterator[Observation]:
     for disk in facts.disks:
         if _is_volatile(disk):
+            fua = {None: "unknown", 0: "no"}.get(disk.number("fua"), "yes")
             yield Observation(
                 subject=disk.name,
                 found=f"{_WRITE_BACK}; protection against power loss is unknown",
                 advised="find out before comparing durable writes",
-                evidence=_cache_evidence(disk),
+                evidence=f"queue/write_cache: {_WRITE_BACK}; forced unit access (queue/fua): {fua}",
                 command=_inquiry_command(disk),
             )
 
 
-def _disks_under(facts: Facts, entry: MountEntry) -> Iterator[DeviceFacts]:
-    below = facts.topology.select_related(entry.devices).by_name
-    return (disk for disk in facts.disks if disk.name in below)
-
-
 def _is_volatile(disk: DeviceFacts) -> bool:
     return disk.queue.get("write_cache") == _WRITE_BACK
-
-
-def _cache_evidence(disk: DeviceFacts) -> str:
-    fua = disk.number("fua")
-    support = {None: "unknown", 0: "no"}.get(fua, "yes")
-    return f"queue/write_cache: {_WRITE_BACK}; forced unit access (queue/fua): {support}"
 
 
 def _inquiry_command(disk: DeviceFacts) -> str:
