@@ -77,7 +77,8 @@ class OutputFile:
             sys.stdout.write(content.decode())
             return
         with self._recording():
-            self._require_regular()
+            if obstacle := self._find_obstacle(new=False):  # it would be replaced
+                raise OSError(errno.EPERM, obstacle, self.name)
             durable.write_whole(self.path, content)
 
     def append(self, text: str) -> None:
@@ -111,8 +112,3 @@ class OutputFile:
                 where=self.name,
                 remedy="give a file in a folder that exists and can be written to, with free space",
             ) from error
-
-    def _require_regular(self) -> None:
-        """Raise OSError if the name leads to a link or a device, which would be replaced."""
-        if obstacle := self._find_obstacle(new=False):
-            raise OSError(errno.EPERM, obstacle, self.name)

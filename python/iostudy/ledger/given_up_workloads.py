@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import ClassVar
 
 from iostudy.ledger.encoding import decode_row
@@ -38,27 +38,26 @@ class GivenUpWorkload:
         return f"none of {self.attempts} attempts counts; the last: {self.reason}"
 
 
-class GivenUpWorkloadRecord:
+class _Record:
+    """What the study gave up since its last start or resumption."""
+
+    def __init__(self, ledger: Ledger) -> None:
+        self._tables = ledger.tables
+
+    def _resumptions(self) -> int:
+        return len(self._tables.read("resumption"))
+
+
+class GivenUpWorkloadRecord(_Record):
     """The workloads given up since the last start or resumption of the study.
 
     Every change is durable on return. Raises LedgerError and RecordError as the ledger does.
     """
 
-    def __init__(self, ledger: Ledger) -> None:
-        self._tables = ledger.tables
-
     def add(self, given_up: GivenUpWorkload) -> None:
         """Record that the study gave a workload up."""
         with require_writable(self._tables).transaction() as change:
-            change.insert(
-                _TABLE,
-                workload=given_up.workload,
-                resumption=self._resumptions(),
-                block=given_up.block,
-                attempts=given_up.attempts,
-                reason=given_up.reason,
-                disturbed=given_up.disturbed,
-            )
+            change.insert(_TABLE, resumption=self._resumptions(), **asdict(given_up))
 
     def load(self) -> tuple[GivenUpWorkload, ...]:
         """Return every workload given up, in order.
@@ -70,9 +69,6 @@ class GivenUpWorkloadRecord:
             decode_row(path, _TABLE, row, _given_up) for row in rows if row["resumption"] == current
         )
 
-    def _resumptions(self) -> int:
-        return len(self._tables.read("resumption"))
-
 
 def _given_up(row: sqlite3.Row) -> GivenUpWorkload:
     values = {name: row[name] for name in ("workload", "block", "attempts", "reason")}
@@ -82,14 +78,11 @@ def _given_up(row: sqlite3.Row) -> GivenUpWorkload:
 _TIME_LIMIT_TABLE = "time_limit"
 
 
-class TimeLimitRecord:
+class TimeLimitRecord(_Record):
     """The time limit that ended the study, since its last start or resumption.
 
     Raises LedgerError and RecordError as the ledger does.
     """
-
-    def __init__(self, ledger: Ledger) -> None:
-        self._tables = ledger.tables
 
     def add(self, seconds: float) -> None:
         """Record durably that a limit of so many seconds ended the study."""
@@ -103,6 +96,3 @@ class TimeLimitRecord:
             r["seconds"] for r in self._tables.read(_TIME_LIMIT_TABLE) if r["resumption"] == current
         ]
         return float(times[-1]) if times else None
-
-    def _resumptions(self) -> int:
-        return len(self._tables.read("resumption"))

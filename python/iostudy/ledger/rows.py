@@ -182,14 +182,11 @@ class SwitchbackRows:
         """
         runs = [run for run in self.runs if run.workload == workload]
         ends = [*(run.started_at for run in runs[1:]), math.inf]
+        windows = [row for row in self.windows if row.workload == workload]
         return tuple(
-            (run, self._windows_between(workload, run.started_at, end))
+            (run, tuple(row for row in windows if run.started_at <= row.start < end))
             for run, end in zip(runs, ends, strict=False)
         )
-
-    def _windows_between(self, workload: str, start: float, end: float) -> tuple[WindowRow, ...]:
-        rows = (row for row in self.windows if row.workload == workload)
-        return tuple(row for row in rows if start <= row.start < end)
 
 
 NO_WINDOWS = SwitchbackRows()

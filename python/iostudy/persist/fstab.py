@@ -127,7 +127,9 @@ def plan_edits(
     for point, settings in by_point.items():
         matching = _find_entries(point, entries, root)
         if point is None or len(matching) != 1:
-            result += _unlisted(point, settings, len(matching), root)
+            reason, remedy = _why_unlisted(point, len(matching), root)
+            unkept = (UnsupportedSetting(s.text, reason, remedy) for s in settings)
+            result += PersistencePlan(unsupported=tuple(unkept))
             continue
         wanted = {setting.name: setting.value for setting in settings}
         unit = _find_overriding(point, root)
@@ -238,16 +240,8 @@ def _late(edit: Edit, root: Path) -> tuple[str, ...]:
     return ()
 
 
-def _unlisted(
-    point: Path | None, settings: Iterable[PersistedSetting], entries: int, root: Path
-) -> PersistencePlan:
-    reason, remedy = _why(point, entries, root)
-    return PersistencePlan(
-        unsupported=tuple(UnsupportedSetting(s.text, reason, remedy) for s in settings)
-    )
-
-
-def _why(point: Path | None, entries: int, root: Path) -> tuple[str, str]:
+def _why_unlisted(point: Path | None, entries: int, root: Path) -> tuple[str, str]:
+    """Return why the options of a mount point cannot be edited, and the remedy."""
     if point is None:
         return "it is not known for which mount", "name the mount points with --on"
     if entries:

@@ -60,7 +60,7 @@ _RESOURCES: tuple[tuple[str, str, Values, str], ...] = (
         "nproc",
         "threads",
         _count("threads"),
-        ("Maximum number of threads of the user, in all processes. Not enforced for root."),
+        "Maximum number of threads of the user, in all processes. Not enforced for root.",
     ),
     (
         "memlock",
@@ -88,10 +88,7 @@ _RESOURCES: tuple[tuple[str, str, Values, str], ...] = (
         "cpu",
         "s",
         _count("s"),
-        (
-            "Maximum CPU time of a process: it gets SIGXCPU at the soft and SIGKILL at the hard "
-            "limit."
-        ),
+        "Maximum CPU time of a process: it gets SIGXCPU at the soft and SIGKILL at the hard limit.",
     ),
     (
         "locks",

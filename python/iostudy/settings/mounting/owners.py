@@ -41,8 +41,9 @@ _OFFERED = {ATIME: ATIMES, NODIRATIME: ("on", "off"), "lazytime": ("on", "off")}
 """The choices that every file system has; only the file system knows its other options."""
 
 
+@dataclass(frozen=True)
 class _RemountOwner(ABC):
-    """Common methods of both owners."""
+    """Common fields and methods of both owners."""
 
     point: str
     device: str
@@ -51,6 +52,9 @@ class _RemountOwner(ABC):
     disk: str
     instance: int
     boot: str
+
+    def record(self) -> Record:
+        return asdict(self)
 
     @property
     def name(self) -> str:
@@ -112,14 +116,7 @@ class MountFlags(_RemountOwner):
     kind: ClassVar[str] = "mount-flags"
     side_effects: ClassVar[SideEffects] = {}
 
-    point: str
     id: int
-    device: str
-    filesystem: str
-    source: str
-    disk: str
-    instance: int
-    boot: str
     namespace: MountNamespace | None = None
 
     @classmethod
@@ -132,9 +129,6 @@ class MountFlags(_RemountOwner):
         """Rebuild from the journal; older versions recorded no namespace."""
         kept = record.get("namespace")
         return cls(**{**record, "namespace": MountNamespace(**kept) if kept else None})
-
-    def record(self) -> Record:
-        return asdict(self)
 
     def absence_reason(self) -> str | None:
         """Return why the mount is gone; the kernel reuses its number then.
@@ -210,11 +204,6 @@ class FileSystemOptions(_RemountOwner):
 
     point: str = field(compare=False)
     source: str = field(compare=False)
-    device: str
-    filesystem: str
-    disk: str
-    instance: int
-    boot: str
 
     @classmethod
     def from_mount(cls, mount: Mount) -> FileSystemOptions:
@@ -224,9 +213,6 @@ class FileSystemOptions(_RemountOwner):
     @classmethod
     def from_record(cls, record: Record) -> FileSystemOptions:
         return cls(**record)
-
-    def record(self) -> Record:
-        return asdict(self)
 
     def absence_reason(self) -> str | None:
         """Return why the file system is unmounted everywhere; None while it is mounted.
