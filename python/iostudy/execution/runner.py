@@ -36,7 +36,7 @@ from iostudy.ledger.given_up_workloads import GivenUpWorkload, GivenUpWorkloadRe
 from iostudy.ledger.rows import TrialRow, TrialStatus
 from iostudy.ledger.samples import write_samples
 from iostudy.ledger.store import Ledger
-from iostudy.node.protocol import BlockSession, TrialResult
+from iostudy.node.protocol import BlockSession
 from iostudy.results.comparisons import ComparisonResult
 from iostudy.study.combinations import Configuration
 from iostudy.study.mode import find_mode
@@ -44,7 +44,6 @@ from iostudy.study.model import Study
 from iostudy.study.plan import Block
 from iostudy.study.sections import Validity
 from iostudy.telemetry.covariates import FOREIGN_FIGURE
-from iostudy.telemetry.summary import Figures
 from iostudy.workloads.definition import Figure
 
 
@@ -66,7 +65,8 @@ def run_trial(
     row = replace(row, id=ledger.begin(row), status=TrialStatus.STARTED)
     try:
         result = session.trial(configuration)
-        summary = result.telemetry.summary
+        summary, foreign = result.telemetry.summary, foreign_io_share(result)
+        figure = {} if foreign is None else {FOREIGN_FIGURE: 100 * foreign}
         disturbance = explain_disturbance(result, limits)
         failure = explain_unusable_figures(result.figures, figures)
         status = TrialStatus.FAILED if failure else TrialStatus.FINISHED
@@ -77,7 +77,7 @@ def run_trial(
             figures=dict(result.figures),
             settings=dict(result.settings),
             devices=result.devices,
-            summary=replace(summary, machine={**summary.machine, **_foreign_figure(result)}),
+            summary=replace(summary, machine={**summary.machine, **figure}),
             phases=dict(result.phases),
             notes=(*result.notes, *note_unchecked_limits(result, limits)),
             latencies=dict(result.latencies),
@@ -99,12 +99,6 @@ def run_trial(
         raise
     ledger.finish(ended)
     return ended
-
-
-def _foreign_figure(result: TrialResult) -> Figures:
-    """The figure of foreign I/O; empty if it is unknown."""
-    share = foreign_io_share(result)
-    return {} if share is None else {FOREIGN_FIGURE: 100 * share}
 
 
 def _invalid_row(row: TrialRow, error: IostudyError) -> TrialRow:

@@ -94,7 +94,7 @@ def _confirm(
 ) -> ConfirmationSchedule | None:
     """Return the schedule of the confirmation; None if nothing is left to confirm."""
     labels = select_confirmations(study, decided)
-    schedule = ConfirmationSchedule(study, labels, ledger.study().seed, decided)
+    schedule = ConfirmationSchedule(study, labels, ledger.study().seed, tuple(decided))
     return schedule if schedule.next(ledger.rows()) is not None else None
 
 

@@ -17,7 +17,7 @@ from iostudy.study.model import Design, Study
 from iostudy.study.names import UnknownNameError, find_duplicates
 from iostudy.study.problems import KeyPath, ProblemCollector
 from iostudy.study.requests import check_options
-from iostudy.study.sections import Decision, DecisionMode
+from iostudy.study.sections import DecisionMode
 from iostudy.study.source import read
 from iostudy.units import format_seconds, parse_seconds
 from iostudy.workloads import catalog
@@ -293,7 +293,8 @@ def _refuse_idle_options(collector: ProblemCollector, path: KeyPath, study: Stud
 def _check_workload_names(collector: ProblemCollector, study: Study) -> None:
     """The weights and the goal name workloads of the study; no workload is in both lists."""
     labels = dict.fromkeys(workload.listed_as for workload in study.workloads)
-    better, guards = _goal_lists(study.decide)
+    goal = study.decide.goal
+    better, guards = (goal.better, goal.not_worse or ()) if goal else ((), ())
     listed: list[tuple[KeyPath, str]] = [
         *((("decide", "weights", label), label) for label in study.decide.weights),
         *((("decide", "goal", "better", index), label) for index, label in enumerate(better)),
@@ -307,12 +308,6 @@ def _check_workload_names(collector: ProblemCollector, study: Study) -> None:
         if label in better:
             message = "better includes not worse; name the workload once"
             collector.add(("decide", "goal", "not_worse", index), message, found=label)
-
-
-def _goal_lists(decide: Decision) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    if decide.goal is None:
-        return (), ()
-    return decide.goal.better, decide.goal.not_worse or ()
 
 
 def _check_labels(collector: ProblemCollector, path: KeyPath, study: Study) -> None:

@@ -17,7 +17,7 @@ from typing import Annotated, Any
 from pydantic import AfterValidator, BeforeValidator, WithJsonSchema
 
 from iostudy.errors import UsageError
-from iostudy.safe_path import open_regular, read_at_most, require_safe
+from iostudy.safe_path import closing, open_regular, read_at_most, require_safe
 from iostudy.settings import catalog
 from iostudy.settings.declarations import MAX_DECLARATIONS, NAME, Declaration
 from iostudy.study import source
@@ -25,6 +25,7 @@ from iostudy.study.fields import OpenSection
 from iostudy.study.names import scalar_text
 from iostudy.study.problems import ProblemCollector
 from iostudy.study.source import MAX_BYTES, Source
+from iostudy.workloads.option_types import WRITTEN
 
 HOST_FOLDER = Path("/etc/iostudy/settings.d")
 KEY = "settings"
@@ -52,13 +53,10 @@ def _plain(value: Any) -> Any:
     """A declaration with every value as the file has it: 0022 is no number of 22."""
     if isinstance(value, Mapping):
         return {scalar_text(key): _plain(item) for key, item in value.items()}
-    return [_plain(item) for item in value] if isinstance(value, list) else _written(value)
-
-
-def _written(value: Any) -> Any:
-    return (
-        value if isinstance(value, str) else getattr(value, "written", None) or scalar_text(value)
-    )
+    if isinstance(value, list):
+        return [_plain(item) for item in value]
+    is_text = isinstance(value, str)
+    return value if is_text else getattr(value, WRITTEN, None) or scalar_text(value)
 
 
 def _few(given: Mapping[str, Declaration]) -> Mapping[str, Declaration]:
@@ -130,11 +128,8 @@ def _read(path: Path) -> bytes:
     try:
         real = path.resolve(strict=True)
         require_safe(real.parent)
-        descriptor = open_regular(real, os.O_RDONLY)
-        try:
+        with closing(open_regular(real, os.O_RDONLY)) as descriptor:
             return read_at_most(descriptor, MAX_BYTES + 1)
-        finally:
-            os.close(descriptor)
     except OSError as error:
         raise UsageError(
             "to read declarations of settings",

@@ -131,7 +131,9 @@ def _levels(given: Any, parse: Parser) -> tuple[Level, ...]:
         raise ValueError(f"{len(given)} levels; at most {MAX_LEVELS}, or search a range of them")
     if isinstance(given, Mapping):
         levels = tuple(_level(label, value, parse) for label, value in given.items())
-        _refuse_same_labels(levels)
+        # YAML distinguishes ``1`` from ``"1"``; a report would not.
+        if twice := find_duplicates(level.label for level in levels):
+            raise ValueError(f"label {', '.join(twice)} occurs twice; give each level its own")
     elif isinstance(given, list):
         if any(isinstance(value, list | Mapping) for value in given):
             raise ValueError(_LABEL_IT)
@@ -181,13 +183,6 @@ def _build_option_parser(option: str, models: Sequence[type[BaseModel]]) -> Pars
         return scalar_text(level)
 
     return parse
-
-
-def _refuse_same_labels(levels: Sequence[Level]) -> None:
-    """YAML distinguishes ``1`` from ``"1"``; a report would not."""
-    twice = find_duplicates(level.label for level in levels)
-    if twice:
-        raise ValueError(f"label {', '.join(twice)} occurs twice; give each level its own")
 
 
 def _refuse_same_values(levels: Sequence[Level]) -> None:

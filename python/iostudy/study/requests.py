@@ -38,7 +38,9 @@ def parse_requests(
         _request(collector, ("workloads", i), entry, varied) for i, entry in enumerate(section)
     ]
     requests = tuple(request for request in parsed if request is not None)
-    _refuse_same_labels(collector, requests)
+    for label in find_duplicates(request.label for request in requests):
+        message = "the workload occurs twice; give one of them a label of its own"
+        collector.add(("workloads",), message, found=label)
     return requests
 
 
@@ -107,12 +109,6 @@ def _own_keys(options: Any) -> tuple[dict[str, Any], Any]:
         return {}, options
     common = {key: value for key, value in options.items() if key in _OWN_KEYS}
     return common, {key: value for key, value in options.items() if key not in _OWN_KEYS}
-
-
-def _refuse_same_labels(collector: ProblemCollector, requests: tuple[WorkloadRequest, ...]) -> None:
-    for label in find_duplicates(request.label for request in requests):
-        message = "the workload occurs twice; give one of them a label of its own"
-        collector.add(("workloads",), message, found=label)
 
 
 def apply_configuration(request: WorkloadRequest, configuration: Configuration) -> BaseModel:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -80,33 +80,31 @@ class BlockEvents:
         )
 
 
+@dataclass(frozen=True)
 class CombinedRecorder:
     """A recorder that adds block requests to another recorder's telemetry.
 
     ``workload`` are the processes whose descendants are the workload.
     """
 
-    def __init__(
-        self, recorder: Recorder, events: BlockEvents, workload: Sequence[int] = ()
-    ) -> None:
-        self._recorder = recorder
-        self._events = events
-        self._workload = workload
+    recorder: Recorder
+    events: BlockEvents
+    workload: Sequence[int] = ()
 
     def start(self) -> None:
-        self._recorder.start()
-        self._events.start()
+        self.recorder.start()
+        self.events.start()
 
     def stop(self) -> Telemetry:
         """Stop both: the requests first, because the other summary may cause I/O."""
         try:
-            requests, submitted = self._events.stop()
+            requests, submitted = self.events.stop()
         finally:
-            telemetry = self._recorder.stop()
+            telemetry = self.recorder.stop()
         # A daemon of the workload is no descendant of it any more, but known to the sampler.
         pids = (process.pid for process in telemetry.samples.processes if process.of_workload)
         submitters = find_foreign_submitters(
-            submitted, {*self._workload, *pids}, telemetry.summary.private_devices
+            submitted, {*self.workload, *pids}, telemetry.summary.private_devices
         )
         summary = replace(telemetry.summary, requests=requests, submitters=submitters)
         return replace(telemetry, summary=summary)
@@ -167,14 +165,12 @@ def _has_open_file(process: Path, mounts: Collection[int], nodes: Collection[Pat
 
 
 def _is_foreign(process: _Process, workload: Collection[int], proc: Path) -> bool:
-    ancestry = {ancestor.pid for ancestor in _ancestry(process, proc)}
-    return _KTHREADD not in ancestry and ancestry.isdisjoint(workload)
-
-
-def _ancestry(process: _Process | None, proc: Path) -> Iterator[_Process]:
-    while process is not None:
-        yield process
-        process = _read_process(proc, process.parent) if process.parent else None
+    ancestor: _Process | None = process
+    while ancestor is not None:
+        if ancestor.pid == _KTHREADD or ancestor.pid in workload:
+            return False
+        ancestor = _read_process(proc, ancestor.parent) if ancestor.parent else None
+    return True
 
 
 def _read_process(proc: Path, thread: int) -> _Process | None:

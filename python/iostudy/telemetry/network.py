@@ -88,17 +88,12 @@ def compute_mount_figures(samples: Samples) -> Mapping[str, Figures]:
             name: sum_known(counter_increments(drop_missing(values)))
             for name, values in columns.items()
         }
-        seconds = _seconds(columns["read_operations"], samples.seconds)
+        at = drop_missing(samples.seconds + 0 * columns["read_operations"])
+        seconds = float(at[-1] - at[0])  # from its first reading to its last
         # The increments of a mount with one sample, or that was remounted, are unknown.
         if seconds > 0 and isfinite(counted["read_operations"]):
             figures[mount] = _mount_figures(counted, seconds)
     return figures
-
-
-def _seconds(values: Values, seconds: Values) -> float:
-    """Return the seconds from its first reading to its last."""
-    at = drop_missing(seconds + 0 * values)
-    return float(at[-1] - at[0])
 
 
 def _mount_figures(counted: Mapping[str, float], seconds: float) -> Figures:

@@ -7,6 +7,7 @@ import random
 import time
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from itertools import pairwise
 from statistics import fmean
 
@@ -77,7 +78,9 @@ class SwitchbackRunner:
                 self._record.add_block(windows)
                 self._notify_windows(blocks, plan)
                 if blocks.is_look:
-                    self._notify(blocks, plan)
+                    progress = blocks.progress(self._seconds_left(blocks, plan))
+                    for listener in self._listeners:
+                        listener.block_ended(progress)
                 if self._limit.is_reached or added == self._study.further_blocks:
                     break
 
@@ -147,11 +150,6 @@ class SwitchbackRunner:
         for listener in self._listeners:
             listener.windows_measured(blocks.request, progress)
 
-    def _notify(self, blocks: Blocks, plan: WindowPlan) -> None:
-        progress = blocks.progress(self._seconds_left(blocks, plan))
-        for listener in self._listeners:
-            listener.block_ended(progress)
-
     def _seconds_left(self, blocks: Blocks, plan: WindowPlan) -> float:
         """Return an upper bound; workloads without a plan are assumed to take the planned time."""
         labels = [workload.label for workload in self._study.workloads]
@@ -198,6 +196,7 @@ CONFIRMATION_BLOCKS = 5
 """A t interval of five pairs is 2.8 standard errors wide on each side, of three 4.3."""
 
 
+@dataclass(frozen=True)
 class ConfirmationSchedule:
     """A schedule of blocks of whole trials under the baseline and the confirmed configurations.
 
@@ -205,35 +204,26 @@ class ConfirmationSchedule:
     returns those of the windows.
     """
 
-    def __init__(
-        self,
-        study: Study,
-        labels: Mapping[str, Sequence[str]],
-        seed: int,
-        decided: Sequence[ComparisonResult],
-    ) -> None:
-        self._study = study
-        self.labels = labels
-        self._seed = seed
-        self._decided = tuple(decided)
-
-    @property
-    def seed(self) -> int:
-        return self._seed
+    study: Study
+    labels: Mapping[str, Sequence[str]]
+    seed: int
+    decided: tuple[ComparisonResult, ...]
 
     def next(self, rows: Sequence[TrialRow], without: Collection[str] = ()) -> Block | None:
         complete = {(row.workload, row.block) for row in rows if row.counts}
         for index in range(1, CONFIRMATION_BLOCKS + 1):
             for workload in self.labels:
                 if workload not in without and (workload, index) not in complete:
-                    return self._draw(workload, index)
+                    labels = [self.study.baseline.label, *self.labels[workload]]
+                    draw = random.Random(f"{self.seed} {workload} {index} confirmation")
+                    return Block(index, workload, tuple(draw.sample(labels, len(labels))))
         return None
 
     def configuration(self, label: str) -> Configuration:
-        return next(c for c in self._study.configurations() if c.label == label)
+        return next(c for c in self.study.configurations() if c.label == label)
 
     def comparisons(self, rows: Sequence[TrialRow]) -> tuple[ComparisonResult, ...]:
-        return self._decided
+        return self.decided
 
     def progress(
         self, after: Block, rows: Sequence[TrialRow], seconds_per_trial: float
@@ -245,13 +235,8 @@ class ConfirmationSchedule:
             for index in range(1, CONFIRMATION_BLOCKS + 1)
             if (workload, index) not in done
         )
-        return Progress(after, left * seconds_per_trial, CONFIRMATION_BLOCKS, self._decided)
+        return Progress(after, left * seconds_per_trial, CONFIRMATION_BLOCKS, self.decided)
 
     def drop(self, label: str, reason: str) -> bool:
         """Return False: the confirmed configurations are fixed before the first trial."""
         return False
-
-    def _draw(self, workload: str, index: int) -> Block:
-        labels = [self._study.baseline.label, *self.labels[workload]]
-        draw = random.Random(f"{self._seed} {workload} {index} confirmation")
-        return Block(index, workload, tuple(draw.sample(labels, len(labels))))

@@ -300,7 +300,13 @@ class _Run:
             raise self._guard_failed(stderr.last_lines())
         facts: dict[str, Any] = json.loads(report)
         if "errno" in facts:
-            raise self._not_started(f"{facts['strerror']} ({facts['filename']})")
+            raise WorkloadError(
+                "to start a program",
+                found=f"{facts['strerror']} ({facts['filename']})",
+                where=str(self._program),
+                remedy="check that the program and its working directory are there, and may be "
+                "used",
+            )
         return ProgramResult(self._program, stdout=stdout, stderr=stderr, **facts)
 
     def _guard_failed(self, said: str) -> WorkloadError:
@@ -311,12 +317,4 @@ class _Run:
             found=f"its guard {how}" + (f"; it printed: {said}" if said else ""),
             where=str(self._program),
             remedy="run it again; the kernel's log (dmesg) says whether memory had run out",
-        )
-
-    def _not_started(self, found: str) -> WorkloadError:
-        return WorkloadError(
-            "to start a program",
-            found=found,
-            where=str(self._program),
-            remedy="check that the program and its working directory are there, and may be used",
         )

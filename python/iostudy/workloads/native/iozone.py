@@ -137,7 +137,9 @@ class Iozone(Workload):
         for _, group in itertools.groupby(matrix, lambda c: (c.file_bytes, c.record_bytes)):
             for position, cell in enumerate(group):
                 if position == 0 and not access_method(cell.operation).creates:
-                    moved_bytes += self._lay_down(place, cell, moved_bytes)
+                    # Untimed: what an operation finds where no write is timed before it.
+                    spec = self._spec(place, replace(cell, operation=IozoneOperation.WRITE))
+                    moved_bytes += self._job(place, spec, moved_bytes).bytes
                 timed.append(self._time(place, cell, moved_bytes))
                 moved_bytes += timed[-1].bytes
             self.clean(place)
@@ -153,14 +155,6 @@ class Iozone(Workload):
     def _paths(self, place: Place) -> tuple[str, ...]:
         names = (f"iozone-{index:04d}" for index in range(self.options.threads))
         return tuple(str(place.directory / name) for name in names)
-
-    def _lay_down(self, place: Place, cell: MatrixCell, done_bytes: int) -> int:
-        """Write, untimed, the files that an operation finds where no write is timed before it.
-
-        Gives their bytes, which are the workload's own as well.
-        """
-        spec = self._spec(place, replace(cell, operation=IozoneOperation.WRITE))
-        return self._job(place, spec, done_bytes).bytes
 
     def _time(self, place: Place, cell: MatrixCell, done_bytes: int) -> _Timed:
         result = self._job(place, self._spec(place, cell), done_bytes)

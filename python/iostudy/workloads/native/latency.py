@@ -47,11 +47,8 @@ def histogram_readings(
     histogram: Histogram, longest_us: float, prefix: str = "latency"
 ) -> dict[str, float]:
     """The same out of a histogram that is not empty, and the longest latency."""
-    named = {f"{prefix}_p{p:g}": percentile_us(histogram, p) for p in PERCENTILES}
-    # A bucket's upper bound can be beyond the longest latency in it.
-    return {name: min(value, longest_us) for name, value in named.items()} | {
-        f"{prefix}_max": longest_us
-    }
+    values = percentiles_us(histogram, longest_us) | {"max": longest_us}
+    return {f"{prefix}_{name}": value for name, value in values.items()}
 
 
 def compact_histogram(latencies: Latencies) -> Histogram:
@@ -95,6 +92,6 @@ def percentiles_us(histogram: Histogram, longest_us: float = math.inf) -> dict[s
 
     None is beyond the longest latency, where that is known.
     """
-    quantiles = {f"p{p:g}": percentile_us(histogram, p) for p in PERCENTILES}
-    within = quantiles | {"max": histogram[-1][0]}
-    return {name: min(value, longest_us) for name, value in within.items()}
+    bounds = {f"p{p:g}": percentile_us(histogram, p) for p in PERCENTILES}
+    bounds["max"] = histogram[-1][0]
+    return {name: min(bound, longest_us) for name, bound in bounds.items()}
