@@ -14,7 +14,7 @@ from typing import Any
 from iostudy.errors import IostudyError
 from iostudy_fleet.deployment.call_messages import describe_error
 from iostudy_fleet.deployment.client import FleetClient, NoAnswer
-from iostudy_fleet.replicate.transfer import fetch_folder
+from iostudy_fleet.replicate.transfer import fetch_folder, find_damage, has_ledger
 from iostudy_fleet.supervision import node_study
 from iostudy_fleet.supervision.lease import BEATS, Lease
 from iostudy_fleet.supervision.node_state import NodeState, Phase
@@ -95,7 +95,7 @@ class Controller:
                 node_study.begin,
                 folders[node],
                 order,
-                resumed=(self._study.out / node).exists(),
+                resumed=has_ledger(self._study.out / node),
             )
             for node in nodes
         }
@@ -166,7 +166,7 @@ class Controller:
             fetch_folder(files, partial(self._read, node), self._study.out / node)
         except (IostudyError, OSError) as error:
             return state.without_results(describe_error(error))
-        return state.with_results()
+        return state.with_results(find_damage(self._study.out / node))
 
     def _read(self, node: str, name: str, offset: int, size: int) -> bytes:
         """A piece of a file on the node; InterruptedError if the run is interrupted."""

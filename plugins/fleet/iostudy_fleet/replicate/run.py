@@ -9,6 +9,7 @@ from iostudy_fleet.deployment.source import NodeSource
 from iostudy_fleet.options import RunOptions
 from iostudy_fleet.record import FleetRecord, NodeRecord
 from iostudy_fleet.replicate.controller import Controller, FleetStudy, States
+from iostudy_fleet.replicate.transfer import find_damage
 from iostudy_fleet.supervision.node_state import Phase
 from iostudy_fleet.supervision.work_folder import WorkFolder
 
@@ -29,7 +30,7 @@ def run_fleet(
     with source.connect() as client:
         folders = options.name_folders(record, client.nodes)
         order = options.build_order(record)
-        fetched = record.list_in(Phase.FETCHED)
+        fetched = [node for node in record.list_in(Phase.FETCHED) if not find_damage(out / node)]
         keeper.begin({node: folder for node, folder in folders.items() if node not in fetched})
         study = FleetStudy(order, folders, out)
         try:

@@ -9,7 +9,10 @@ from collections.abc import Callable
 from pathlib import Path, PurePosixPath
 
 from iostudy import durable
-from iostudy.errors import RecordError
+from iostudy.errors import IostudyError, RecordError
+from iostudy.ledger.store import FILE_NAME as LEDGER
+from iostudy.ledger.store import Ledger
+from iostudy_fleet.deployment.call_messages import describe_error
 from iostudy_fleet.supervision.node_study import ResultFile
 
 PIECE_BYTES = 1 << 20
@@ -24,8 +27,16 @@ def fetch_folder(
 
     An earlier version is renamed to ``.NAME.old`` first, and removed at last.
     ``read`` returns a piece of a file: its name, offset and size. RecordError if a file is not what
-    the node listed; OSError as it comes.
+    the node listed, or if the earlier version has a ledger and this one has none; OSError as it
+    comes.
     """
+    if has_ledger(destination) and all(file.name != LEDGER for file in files):
+        raise RecordError(
+            "the ledger of the study, of which there are results here",
+            found="the node has none",
+            where=str(destination),
+            remedy="run the study again into another folder; these results stay",
+        )
     needed, free = sum(file.size for file in files), shutil.disk_usage(destination.parent).free
     if needed > free:
         raise RecordError(
@@ -41,6 +52,20 @@ def fetch_folder(
         _fetch_file(file, read, partial)
     durable.fsync_directory(partial)
     _replace(partial, destination)
+
+
+def has_ledger(folder: Path) -> bool:
+    """Return whether there are results of a study in a fetched folder."""
+    return (folder / LEDGER).exists()
+
+
+def find_damage(folder: Path) -> str:
+    """Return why the ledger of a fetched folder cannot be used; empty if all its rows are there."""
+    try:
+        Ledger.open(folder, read_only=True).close()
+    except (IostudyError, OSError) as error:
+        return describe_error(error)
+    return ""
 
 
 def _fetch_file(file: ResultFile, read: Callable[[str, int, int], bytes], folder: Path) -> None:

@@ -10,9 +10,6 @@ from iostudy_fleet.supervision.lease import Lease
 from iostudy_fleet.supervision.node_study import NodeStatus
 from iostudy_fleet.supervision.work_folder import Ending
 
-_COMPLETE = (0, 1)
-"""Exit codes of `iostudy run` with a report; 1 is a verdict that a caller may request."""
-
 
 class Phase(StrEnum):
     """What a node does, or how it ended.
@@ -56,11 +53,12 @@ class NodeState:
         detail = f"no answer for {self.lease.seconds:g} s ({reason})"
         return replace(self, phase=Phase.LOST, detail=detail)
 
-    def with_results(self) -> NodeState:
-        """The state after the results are here."""
-        if self.ending is not None and self.ending.exit_code in _COMPLETE:
+    def with_results(self, damage: str = "") -> NodeState:
+        """The state after the results are here; ``damage`` says why their ledger cannot be used."""
+        if self._is_complete and not damage:
             return replace(self, phase=Phase.FETCHED, detail="")
-        return replace(self, phase=Phase.FAILED, detail=_explain(self.ending, self.detail))
+        detail = damage if self._is_complete else _explain(self.ending, self.detail)
+        return replace(self, phase=Phase.FAILED, detail=detail)
 
     def with_folder_removed(self, problem: str) -> NodeState:
         """The state after the removal of the node's folder; ``problem`` says why it remains."""
@@ -89,7 +87,12 @@ class NodeState:
     def may_rejoin(self) -> bool:
         """Whether the study was stopped before its end, and may continue."""
         ending = self.ending
-        return ending is not None and ending.may_begin_again and ending.exit_code not in _COMPLETE
+        return ending is not None and ending.may_begin_again and not self._is_complete
+
+    @property
+    def _is_complete(self) -> bool:
+        """Whether `iostudy run` succeeded. Python also ends with 1, if a module has an error."""
+        return self.ending is not None and self.ending.exit_code == 0
 
     @property
     def is_unrestored(self) -> bool:

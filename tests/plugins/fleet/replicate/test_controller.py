@@ -3,54 +3,80 @@
 from __future__ import annotations
 
 import hashlib
+import tempfile
 from collections.abc import Callable, Collection, Mapping
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from iostudy.errors import NOT_RESTORED, RecordError
+from iostudy.ledger.store import FILE_NAME as LEDGER
+from iostudy.ledger.store import Ledger
 from iostudy_fleet.deployment.client import NoAnswer
 from iostudy_fleet.replicate.controller import Controller, FleetStudy, States
 from iostudy_fleet.supervision import node_study
 from iostudy_fleet.supervision.node_state import NodeState, Phase
 from iostudy_fleet.supervision.node_study import NodeStatus, Request, ResultFile
 from iostudy_fleet.supervision.work_folder import Ending, EndReason, StudyOrder, WorkFolder
+from tests.report.factory import study, study_row
 
 ORDER = StudyOrder(name="s", text="", options=(), lease_seconds=0.2, controller="c")
+CRASHED = NodeStatus(
+    running=False, ending=Ending(exit_code=1, reason=EndReason.FINISHED), line="ImportError"
+)
 RUNNING = NodeStatus(running=True, ending=None, line="block 1")
 DONE = NodeStatus(running=False, ending=Ending(exit_code=0, reason=EndReason.FINISHED), line="")
 EXPIRED = NodeStatus(running=False, ending=Ending(exit_code=143, reason=EndReason.LEASE), line="")
 UNRESTORED = Ending(exit_code=NOT_RESTORED, reason=EndReason.STOPPED)
 LATE = NoAnswer("late")
-CONTENT = b"ledger"
+
+
+@cache
+def results() -> Mapping[str, bytes]:
+    """The files of a ledger by their names."""
+    with tempfile.TemporaryDirectory() as folder:
+        Ledger.create(Path(folder), study_row(study())).close()
+        return {path.name: path.read_bytes() for path in Path(folder).iterdir()}
 
 
 class Node:
-    """Answers to heartbeats in their order; the last one is repeated."""
+    """Answers to heartbeats in their order; the last one is repeated.
+
+    ``files`` are those of its output folder; ``resumed`` are the values of that option.
+    """
 
     def __init__(
-        self, *answers: NodeStatus | NoAnswer, broken: bool = False, refusal: str = ""
+        self,
+        *answers: NodeStatus | NoAnswer,
+        broken: bool = False,
+        refusal: str = "",
+        files: Mapping[str, bytes] | None = None,
     ) -> None:
         self.answers = list(answers)
         self.broken = broken
         self.refusal = refusal
-        self.began = 0
+        self.files = results() if files is None else files
+        self.resumed: list[bool] = []
         self.requests: list[Request] = []
         self.removed = False
 
     def call(self, call: partial[Any]) -> Any:
         if call.func is node_study.begin:
-            self.began += 1
+            self.resumed.append(call.keywords["resumed"])
             return self.refusal
         if call.func is node_study.contact:
             self.requests.append(call.args[1])
             return self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
         if call.func is node_study.list_results:
-            return (ResultFile("l", len(CONTENT), hashlib.sha256(CONTENT).hexdigest()),)
+            return tuple(
+                ResultFile(name, len(content), hashlib.sha256(content).hexdigest())
+                for name, content in self.files.items()
+            )
         if call.func is node_study.read_piece:
-            return LATE if self.broken else CONTENT
+            _, name, offset, size = call.args
+            return LATE if self.broken else self.files[name][offset : offset + size]
         assert call.func is node_study.remove
         self.removed = True
         return None
@@ -88,7 +114,7 @@ def test_a_silent_node_is_lost_and_the_others_complete(tmp_path: Path):
         "silent": Phase.LOST,
         "busy": Phase.COMPLETE,
     }
-    assert (tmp_path / "busy/l").read_bytes() == CONTENT
+    assert {path.name: path.read_bytes() for path in (tmp_path / "busy").iterdir()} == results()
     assert busy.removed
     assert not silent.removed
     assert not (tmp_path / "silent").exists()
@@ -100,7 +126,7 @@ def test_a_node_that_comes_back_begins_again_if_its_lease_has_stopped_it(tmp_pat
     phases: list[Phase] = []
     states = run(tmp_path, lambda found, name: phases.append(found[name].phase), a=back, b=busy)
     assert states["a"].phase is Phase.COMPLETE
-    assert back.began == 2
+    assert len(back.resumed) == 2
     assert phases.index(Phase.LOST) < phases.index(Phase.COMPLETE)
 
 
@@ -108,7 +134,7 @@ def test_a_node_that_stopped_before_the_controller_noticed_begins_again(tmp_path
     node = Node(RUNNING, EXPIRED, RUNNING, DONE)
     states = run(tmp_path, a=node)
     assert states["a"].phase is Phase.COMPLETE
-    assert node.began == 2
+    assert len(node.resumed) == 2
 
 
 def test_results_are_recorded_before_the_folder_on_the_node_is_removed(tmp_path: Path):
@@ -126,7 +152,36 @@ def test_a_node_with_fetched_results_begins_nothing_and_loses_its_folder(tmp_pat
     node = Node(DONE)
     states = run(tmp_path, fetched=("a",), a=node)
     assert states["a"].phase is Phase.COMPLETE
-    assert (node.began, node.requests, node.removed) == (0, [], True)
+    assert (node.resumed, node.requests, node.removed) == ([], [], True)
+
+
+def test_a_node_that_crashed_has_failed_and_keeps_its_folder(tmp_path: Path):
+    """Python ends with 1 if a module cannot be imported; the study may then be partial."""
+    node = Node(CRASHED)
+    states = run(tmp_path, a=node)
+    assert (states["a"].phase, node.removed) == (Phase.FAILED, False)
+    assert "ended with 1: ImportError" in states["a"].detail
+    assert run(tmp_path, a=Node(DONE))["a"].phase is Phase.COMPLETE
+
+
+def test_a_node_without_a_whole_ledger_has_failed_and_keeps_its_folder(tmp_path: Path):
+    none, unsealed = Node(DONE, files={}), Node(DONE, files={LEDGER: results()[LEDGER]})
+    states = run(tmp_path, none=none, unsealed=unsealed)
+    assert "there is no ledger.sqlite" in states["none"].detail
+    assert "the seal of the ledger" in states["unsealed"].detail
+    assert {state.phase for state in states.values()} == {Phase.FAILED}
+    assert not none.removed
+    assert not unsealed.removed
+
+
+def test_a_node_resumes_only_if_there_are_results_of_it(tmp_path: Path):
+    """One that crashed before it had a ledger begins; its empty folder here is no reason not to."""
+    node = Node(CRASHED, DONE, files={})
+    run(tmp_path, a=node)
+    node.files = results()
+    assert run(tmp_path, a=node)["a"].phase is Phase.COMPLETE
+    run(tmp_path, a=node)
+    assert node.resumed == [False, False, True]
 
 
 def test_an_interrupt_names_the_nodes_that_did_not_stop_or_restore(tmp_path: Path):

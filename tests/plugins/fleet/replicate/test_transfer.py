@@ -56,6 +56,14 @@ def test_an_earlier_folder_stays_if_a_transfer_breaks_off(tmp_path: Path):
     assert [path.name for path in tmp_path.iterdir()] == ["node"]
 
 
+def test_a_folder_without_a_ledger_does_not_replace_results(tmp_path: Path):
+    fetch_folder((), read, tmp_path / "node")
+    fetch_folder(listed(CONTENT), read, tmp_path / "node")
+    with pytest.raises(RecordError, match="the node has none"):
+        fetch_folder(listed({"report.md": b"x"}), read, tmp_path / "node")
+    assert (tmp_path / "node/ledger.sqlite").read_bytes() == CONTENT["ledger.sqlite"]
+
+
 def test_a_changed_or_short_file_is_refused(tmp_path: Path):
     with pytest.raises(RecordError, match="another checksum"):
         fetch_folder(listed({"report.md": b"y"}), read, tmp_path / "node")

@@ -42,16 +42,22 @@ def test_an_answer_renews_the_lease_and_a_lost_node_comes_back():
     assert lost.with_answer(ended(143, EndReason.STOPPED), 300.0).may_rejoin
     assert not lost.with_answer(ended(143, EndReason.TERMINATED), 300.0).may_rejoin
     assert not lost.with_answer(ended(NOT_RESTORED, EndReason.LEASE), 300.0).may_rejoin
+    assert lost.with_answer(ended(1, EndReason.LEASE), 300.0).may_rejoin
     assert not lost.with_answer(ended(0, EndReason.LEASE), 300.0).may_rejoin, "it is complete"
 
 
 def test_a_node_is_complete_only_with_a_finished_study_and_its_results():
-    for code, phase in ((0, Phase.FETCHED), (1, Phase.FETCHED), (3, Phase.FAILED)):
+    complete = START.with_answer(ended(0), 101.0)
+    assert complete.with_results().phase is Phase.FETCHED
+    damaged = complete.with_results("a row is missing")
+    assert (damaged.phase, damaged.detail) == (Phase.FAILED, "a row is missing")
+    # 1 is an uncaught error of Python, 127 no program, -9 and 137 a killed program or shell.
+    for code in (1, 2, 3, 127, 137, 143, 255, -9):
         fetching = START.with_answer(ended(code), 101.0)
         assert fetching.phase is Phase.FETCHING
         assert fetching.with_silence("", 1e9) == fetching
-        assert fetching.with_results().phase is phase
-    assert "ended with 3: last" in fetching.with_results().detail
+        assert fetching.with_results().phase is Phase.FAILED
+        assert f"ended with {code}: last" in fetching.with_results("no ledger").detail
     removed = fetching.with_folder_removed("")
     assert (removed.phase, removed.detail) == (Phase.COMPLETE, "")
     assert "remains there: busy" in fetching.with_folder_removed("busy").detail
