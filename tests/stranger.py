@@ -3,11 +3,19 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
+import subprocess
+import tempfile
+import time
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
 
 from iostudy.errors import IostudyError
+from iostudy.host.processes import read_users
+from iostudy.safe_path import ROOT_UID
 
 STRANGER = 65534
 HANG_SECONDS = 60
@@ -24,6 +32,54 @@ def as_self(act: Callable[[], str]) -> str:
     Any other error is a traceback; an act that hangs gives an empty text.
     """
     return _in_child(act, give_up_root=False)
+
+
+@contextmanager
+def imitations(environment: Mapping[str, str]) -> Iterator[tuple[int, ...]]:
+    """Processes that a user without rights starts, with this environment.
+
+    One is theirs, one of a set-user-ID program, as su, and one of such a program that has given up
+    its real user, as sudo does.
+    """
+    with tempfile.TemporaryDirectory() as folder, ExitStack() as started:
+        Path(folder).chmod(0o755)
+        sleep, setpriv = (_copy_set_uid(name, Path(folder)) for name in ("sleep", "setpriv"))
+        imitated = [
+            (("sleep", "600"), {STRANGER}),
+            ((sleep, "600"), {STRANGER, ROOT_UID}),
+            ((setpriv, f"--reuid={ROOT_UID}", sleep, "600"), {ROOT_UID}),
+        ]
+        yield tuple(started.enter_context(_start(*each, environment)) for each in imitated)
+
+
+def _copy_set_uid(name: str, folder: Path) -> str:
+    copy = Path(shutil.copy(shutil.which(name) or name, folder / name))
+    copy.chmod(0o4755)
+    return str(copy)
+
+
+@contextmanager
+def _start(
+    command: tuple[str, ...], users: set[int], environment: Mapping[str, str]
+) -> Iterator[int]:
+    """Start a command as a stranger; its last program then runs with these users."""
+    with subprocess.Popen(
+        command,
+        env={**os.environ, **environment},
+        # Popen changes the user before it returns; a program like setpriv would still be root's.
+        user=STRANGER,
+        group=STRANGER,
+        extra_groups=(),
+    ) as child:
+        process, arguments = Path(f"/proc/{child.pid}"), "\0".join((*command[-2:], ""))
+        try:
+            while (process / "cmdline").read_text() != arguments:
+                assert child.poll() is None, f"{command} has ended"
+                time.sleep(0.01)
+            assert read_users(process) == users
+            yield child.pid
+        finally:
+            child.kill()
 
 
 def _in_child(act: Callable[[], str], *, give_up_root: bool) -> str:

@@ -10,7 +10,40 @@ from pathlib import Path
 
 import pytest
 
-from iostudy.host.processes import LockHolder, find_lock_holder, find_users, one_line
+from iostudy.host.processes import (
+    LockHolder,
+    belongs_to,
+    find_lock_holder,
+    find_users,
+    one_line,
+    read_users,
+)
+
+
+def write_users(process: Path, *users: int) -> None:
+    """Write the users of a process into its folder, in the order of proc_pid_status(5)."""
+    numbers = "\t".join(map(str, users))
+    (process / "status").write_text(f"Name:\tsu\\nUid:\nUid:\t{numbers}\nGid:\t7\t7\t7\t7\n")
+
+
+def test_a_process_belongs_to_the_user_that_it_is_altogether(tmp_path: Path) -> None:
+    assert not belongs_to(tmp_path, (0,)), "it has ended"
+    write_users(tmp_path, 0, 0, 0, 0)
+    assert not belongs_to(tmp_path, (0,)), "it has no program any more"
+    (tmp_path / "exe").touch(0o755)
+    assert belongs_to(tmp_path, (0,))
+    assert belongs_to(tmp_path, range(5))
+    assert not belongs_to(tmp_path, (5,))
+    for position in range(4):
+        users = [0, 0, 0, 0]
+        users[position] = 5
+        write_users(tmp_path, *users)
+        assert read_users(tmp_path) == {0, 5}
+        assert not belongs_to(tmp_path, (0, 5)), "su belongs to nobody"
+    write_users(tmp_path, 0, 0, 0, 0)
+    (tmp_path / "exe").chmod(0o4755)
+    assert not belongs_to(tmp_path, (0,)), "sudo has become root altogether"
+    assert read_users(Path("/proc/self")) >= {os.geteuid()}
 
 
 def test_the_holder_of_a_lock_is_found_without_opening_the_file(tmp_path: Path) -> None:

@@ -23,7 +23,7 @@ from iostudy_hadoop import user_cluster
 from iostudy_hadoop.local.cluster import LocalCluster
 from iostudy_hadoop.local.layout import NAMENODE, RESOURCEMANAGER
 from iostudy_hadoop.local.persistence import stored_bytes
-from iostudy_hadoop.namespace import enter
+from iostudy_hadoop.namespace import INSIDE, enter
 from iostudy_hadoop.spec import DEFAULT_VERSION, MAX_DATANODES, ClusterSpec
 
 app = typer.Typer(
@@ -143,8 +143,13 @@ def execute(
             where=str(user_cluster.cluster_folder()),
             remedy="`iostudy hadoop up` starts one",
         )
-    words = (*enter(cluster.layout.namespace), *command)
-    environment = {**os.environ, "HADOOP_CONF_DIR": str(cluster.layout.job_conf)}
+    namespace = cluster.layout.namespace
+    words = (*enter(namespace), *command)
+    environment = {
+        **os.environ,
+        "HADOOP_CONF_DIR": str(cluster.layout.job_conf),
+        INSIDE: str(namespace),
+    }
     try:
         os.execvpe(words[0], words, environment)
     except OSError as error:

@@ -13,6 +13,7 @@ import subprocess
 import sys
 import threading
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Self
 
 from iostudy.errors import ClusterError
@@ -24,6 +25,8 @@ HOLDER = "namespace"
 """The holder's name among the daemons."""
 PROPERTY = "iostudy.namespace"
 """The property of site files that names the namespace of their cluster."""
+INSIDE = "IOSTUDY_NAMESPACE"
+"""The variable that names the namespace of a program of `iostudy hadoop exec`."""
 
 _MOST_ANSWER_BYTES = 16
 
@@ -53,7 +56,7 @@ class Namespace:
         if holder is not None and holder.runs():
             return holder
         for process in processes.find_processes(self.cluster, (self.owner,)):
-            if process.daemon == HOLDER:
+            if process.daemon == HOLDER and self._keeps(process.pid):
                 _holders[self] = process
                 return process
         raise ClusterError(
@@ -62,6 +65,17 @@ class Namespace:
             where=f"the processes with {processes.CLUSTER}={self.cluster} of user {self.owner}",
             remedy="start the cluster again: `iostudy hadoop down`, then `iostudy hadoop up`",
         )
+
+    def _keeps(self, pid: int) -> bool:
+        """Whether a holder has another network than this process: every user has the host's.
+
+        It is the same in a program of `iostudy hadoop exec`.
+        """
+        try:
+            is_same = Path(f"/proc/{pid}/ns/net").samefile("/proc/self/ns/net")
+        except OSError:
+            return False
+        return is_same == (os.environ.get(INSIDE) == str(self))
 
     def entry(self) -> tuple[str, ...]:
         """Return the command that runs its arguments as a program of this user in the namespace."""

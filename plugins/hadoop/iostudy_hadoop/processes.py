@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from iostudy.errors import ClusterError
-from iostudy.host.processes import read_start_ticks
+from iostudy.host.processes import belongs_to, read_start_ticks, read_users
 
 CLUSTER = "IOSTUDY_CLUSTER"
 """The variable that names the cluster of a process."""
@@ -108,28 +108,23 @@ def find_processes(
 ) -> tuple[DaemonProcess, ...]:
     """Return all processes of the cluster that belong to these users: this one and UIDS if None.
 
-    Another user can see a cluster's name in a command line, and start processes with its marker.
+    Another user can see a cluster's name in a command line, and start processes with its marker,
+    also set-user-ID programs.
     """
     marker = f"{CLUSTER}={cluster}".encode()
     processes = []
-    owners = (os.geteuid(), *UIDS) if owners is None else owners
-    for pid in (int(entry.name) for entry in _PROC.iterdir() if entry.name.isdecimal()):
-        if read_owner(pid) not in owners:
+    users = frozenset((os.geteuid(), *UIDS) if owners is None else owners)
+    for entry in (entry for entry in _PROC.iterdir() if entry.name.isdecimal()):
+        if read_users(entry).isdisjoint(users):
             continue
-        variables = _read(pid, "environ").split(b"\0")
-        if marker in variables:
-            process = identify_child(pid, _daemon(variables))
+        pid = int(entry.name)
+        started_ticks, variables = read_start_ticks(pid), _read(pid, "environ").split(b"\0")
+        # Later than the start time: the number may have become that of another process.
+        if marker in variables and belongs_to(entry, users):
+            process = DaemonProcess(pid, started_ticks, _daemon(variables))
             if process.runs():
                 processes.append(process)
     return tuple(processes)
-
-
-def read_owner(pid: int) -> int | None:
-    """Return the effective user of a process; None if it has ended."""
-    try:
-        return (_PROC / str(pid)).stat().st_uid
-    except (FileNotFoundError, ProcessLookupError):
-        return None
 
 
 def end_processes(cluster: str) -> None:

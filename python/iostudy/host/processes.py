@@ -1,7 +1,7 @@
-"""Processes of this host: start times, limits, locks and open files; daemons of Hadoop and TuneD.
+"""Processes of this host: start times, users, limits, locks, open files; Hadoop's and TuneD's.
 
 Source: proc_pid_cmdline(5); the class names of Hadoop's main programs; proc_locks(5),
-proc_pid_fd(5).
+proc_pid_fd(5), proc_pid_status(5).
 
 Source: proc_pid_limits(5), getrlimit(2); fs/proc/base.c of the kernel for the columns, which are
 the same from Linux 2.6.24 to 6.x.
@@ -11,7 +11,8 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Mapping
+import stat
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -95,6 +96,31 @@ def read_start_ticks(pid: int) -> int | None:
     # The name in brackets before may hold blanks and brackets.
     state, *fields = text.rpartition(")")[2].split()
     return None if state in _ENDED else int(fields[18])
+
+
+def read_users(process: Path) -> frozenset[int]:
+    """Read the real, effective, saved and file-system user of a process.
+
+    ``process`` is its folder in /proc. Empty if it has ended, or is hidden.
+    """
+    try:
+        lines = (process / "status").read_bytes().split(b"\n")
+    except OSError:
+        return frozenset()
+    return frozenset(int(u) for line in lines if line.startswith(b"Uid:") for u in line.split()[1:])
+
+
+def belongs_to(process: Path, users: Collection[int]) -> bool:
+    """Return whether a process is of one of these users alone, and its program not set-user-ID.
+
+    Every user can start a set-user-ID program, with arguments and an environment of their choice.
+    Some, such as sudo, even give up the user who has started them.
+    """
+    ids = read_users(process)
+    with suppress(OSError):  # it has ended
+        is_set_user_id = (process / "exe").stat().st_mode & stat.S_ISUID
+        return len(ids) == 1 and ids.issubset(users) and not is_set_user_id
+    return False
 
 
 OPEN_FILES = "Max open files"

@@ -15,6 +15,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from iostudy.errors import RestoreError
+from iostudy.host.processes import belongs_to, read_users
 
 STARTED, SERVING = "started", "serving"
 _PROC = Path("/proc")
@@ -65,9 +66,8 @@ def find(arguments: Sequence[str]) -> tuple[int, ...]:
     """
     wanted = [os.fsencode(argument) for argument in arguments]
     entries = [entry for entry in _PROC.iterdir() if entry.name.isdecimal()]
-    return tuple(
-        int(entry.name) for entry in entries if _arguments(entry)[-len(wanted) :] == wanted
-    )
+    matching = [entry for entry in entries if _arguments(entry)[-len(wanted) :] == wanted]
+    return tuple(int(entry.name) for entry in matching if belongs_to(entry, (os.geteuid(),)))
 
 
 def kill(arguments: Sequence[str]) -> bool:
@@ -109,10 +109,10 @@ def _reap() -> None:
 
 
 def _arguments(process: Path) -> list[bytes]:
-    """Command line of a process; empty if it has ended, or runs as another user."""
+    """Command line of a process; empty if it has ended, or is not this user's at all."""
+    if os.geteuid() not in read_users(process):
+        return []
     try:
-        if process.stat().st_uid != os.geteuid():
-            return []
         return (process / "cmdline").read_bytes().rstrip(b"\0").split(b"\0")
     except OSError:
         return []

@@ -13,6 +13,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from iostudy.host.processes import read_users
 from iostudy_hadoop import namespace, processes
 from iostudy_hadoop.local.cluster import LocalCluster
 from iostudy_hadoop.namespace import HOLDER
@@ -20,7 +21,7 @@ from iostudy_hadoop.processes import DaemonProcess
 from iostudy_hadoop.software import artifacts, java
 from iostudy_hadoop.spec import ClusterSpec
 from tests.attack.campaign import AttackCount
-from tests.stranger import STRANGER, as_stranger
+from tests.stranger import STRANGER, as_stranger, imitations
 
 _CLONE_NEWUSER, _PTRACE_SEIZE, _PIDFD_OPEN = 0x10000000, 0x4206, 434
 _NAMESPACES = {"net": 0x40000000, "mnt": 0x20000, "pid": 0x20000000, "user": _CLONE_NEWUSER}
@@ -143,26 +144,17 @@ def _rights(cluster: LocalCluster) -> Iterator[str]:
 
 
 def _imitations(cluster: LocalCluster) -> Iterator[str]:
-    """Start a process that looks like the cluster's holder; it must be nobody's."""
+    """Start processes that look like the cluster's holder; they must be nobody's."""
     layout = cluster.layout
     assert layout.namespace is not None
-    marked = {processes.CLUSTER: layout.identity, processes.DAEMON: HOLDER}
-    # Popen changes the user before it returns; a program like setpriv would still be root's here.
-    with subprocess.Popen(
-        ("sleep", "60"),
-        env={**os.environ, **marked},
-        user=STRANGER,
-        group=STRANGER,
-        extra_groups=(),
-    ) as imitation:
-        try:
-            holder = layout.namespace.holder().pid
-            namespace._holders.clear()
-            yield "taken for the holder" if layout.namespace.holder().pid != holder else ""
-            found = {process.pid for process in processes.find_processes(layout.identity)}
-            yield "taken for a process of the cluster" if imitation.pid in found else ""
-        finally:
-            imitation.kill()
+    with imitations({processes.CLUSTER: layout.identity, processes.DAEMON: HOLDER}) as pids:
+        holder = layout.namespace.holder().pid
+        namespace._holders.clear()
+        yield "taken for the holder" if layout.namespace.holder().pid != holder else ""
+        found = {process.pid for process in processes.find_processes(layout.identity)}
+        for pid in pids:
+            users = sorted(read_users(Path(f"/proc/{pid}")))
+            yield f"one of users {users} is taken for the cluster's" if pid in found else ""
 
 
 def _hdfs_as_root(cluster: LocalCluster) -> Iterator[str]:

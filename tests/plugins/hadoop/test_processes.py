@@ -14,6 +14,8 @@ import pytest
 
 from iostudy.errors import ClusterError
 from iostudy_hadoop import processes
+from iostudy_hadoop.namespace import HOLDER
+from tests.stranger import imitations
 
 pytestmark = pytest.mark.child
 
@@ -45,6 +47,14 @@ def test_all_with_the_marker_are_found_and_no_others(cluster, tmp_path):
     assert first.runs()
     assert first.arguments() == ("sleep", "600")
     assert first.resident_bytes() > 0
+
+
+@pytest.mark.root
+def test_what_another_user_starts_is_no_process_of_the_cluster(cluster):
+    """Not even by su or sudo, which belong to root and have the environment of their caller."""
+    with imitations({processes.CLUSTER: cluster, processes.DAEMON: HOLDER}) as pids:
+        assert len(pids) == 3
+        assert processes.find_processes(cluster, (0, *processes.UIDS)) == ()
 
 
 def test_children_of_a_daemon_end_with_it(cluster, tmp_path):

@@ -22,6 +22,7 @@ from pathlib import Path
 
 from iostudy.durable import replace_whole
 from iostudy.errors import ClusterError, TargetError
+from iostudy.host.processes import read_users
 from iostudy.line_handler import LineHandler
 from iostudy.safe_path import ROOT_UID
 from iostudy_hadoop import processes
@@ -143,8 +144,8 @@ def _free_users(layout: ClusterLayout) -> Iterator[int]:
 
 
 def _users_processes(uid: int) -> set[int]:
-    pids = (int(entry.name) for entry in Path("/proc").iterdir() if entry.name.isdecimal())
-    return {pid for pid in pids if processes.read_owner(pid) == uid}
+    entries = [entry for entry in Path("/proc").iterdir() if entry.name.isdecimal()]
+    return {int(entry.name) for entry in entries if uid in read_users(entry)}
 
 
 def _is_account(uid: int) -> bool:

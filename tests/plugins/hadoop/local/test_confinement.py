@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from iostudy.errors import ClusterError
+from iostudy.host.processes import read_users
 from iostudy.own_folder import new_identity
 from iostudy_hadoop import namespace, processes
 from iostudy_hadoop.local import confinement, namespace_holder, persistence
@@ -96,13 +97,44 @@ def test_a_connection_enters_the_namespace(planned):
         Address("127.0.0.1:1234", confined.namespace).connect(1)
 
 
+def test_a_process_in_the_hosts_network_is_no_holder(planned):
+    """It has a lower number than the holder, and so comes first."""
+    marked = {processes.CLUSTER: planned.identity, processes.DAEMON: HOLDER}
+    with subprocess.Popen(("sleep", "600"), env={**os.environ, **marked}) as other:
+        try:
+            confined = confinement.confine(planned, pytest.fail)
+            found = {process.pid for process in processes.find_processes(planned.identity)}
+            holder = confined.namespace.holder().pid
+            assert {other.pid, holder} <= found
+            assert holder != other.pid
+        finally:
+            other.kill()
+
+
+def test_a_program_in_the_namespace_finds_the_holder(planned, monkeypatch):
+    """One of `iostudy hadoop exec` has the holder's network, and a variable that says so."""
+    confined = confinement.confine(planned, pytest.fail)
+    kept = confined.namespace
+    script = (
+        "from iostudy_hadoop.namespace import Namespace; "
+        f"print(Namespace({kept.cluster!r}, {kept.owner}).holder().pid)"
+    )
+    command, holder = (*namespace.enter(kept), sys.executable, "-c", script), kept.holder().pid
+    inside = {**os.environ, namespace.INSIDE: str(kept)}
+    assert int(subprocess.check_output(command, env=inside)) == holder
+    monkeypatch.setenv(namespace.INSIDE, str(kept))
+    namespace._holders.clear()
+    with pytest.raises(ClusterError, match="no process keeps it"):  # this process is outside
+        kept.holder()
+
+
 def test_a_user_with_a_process_or_an_account_is_not_taken(planned, monkeypatch):
     taken, account, free = processes.UIDS[:3]
     monkeypatch.setattr(processes, "UIDS", range(taken, free + 1))
     monkeypatch.setattr(confinement, "_is_account", lambda uid: uid == account)
     as_taken = ("setpriv", f"--reuid={taken}", "--clear-groups", "sleep", "60")
     with subprocess.Popen(as_taken) as other:
-        while processes.read_owner(other.pid) != taken:
+        while read_users(Path(f"/proc/{other.pid}")) != {taken}:
             time.sleep(0.01)
         assert confinement.confine(planned, pytest.fail).uid == free
         processes.end_processes(planned.identity)
