@@ -381,3 +381,27 @@ workloads: [command: {{run: ['true']}}]
         assert text in output
     assert "notrestoredwhatthecommandsofthestudychangebythemselves" in output
     assert not mark.exists()
+
+
+@pytest.mark.root
+def test_no_command_of_a_declared_setting_runs_at_any_place(program, loop):
+    """Root's check tries options of mounts; a declared setting of a mount is none of them."""
+    mark = program.folder / "mark"
+    for place, word in {"disk": "{path}", "volume": "{path}", "mount": "{mount}"}.items():
+        on = f", 'on': /dev/{loop}" if word == "{path}" else ""
+        program.write(f"""
+question: Which?
+target: .
+settings:
+  my.knob:
+    place: {place}
+    read: [sh, -c, 'echo a | tee {mark}', '{word}']
+    write: [sh, -c, 'touch {mark}', sh, '{{}}']
+    normalise: [tee, '{mark}']
+factors: {{my.knob: {{levels: [a, b]{on}}}}}
+workloads: [command: {{run: ['true']}}]
+""")
+        for options in ((), ("--full",), ("--json",)):
+            done = program("check", "study.yaml", *options)
+            assert done.returncode == 0, done.stderr
+            assert not mark.exists(), (place, options)

@@ -123,7 +123,8 @@ def check_block_latency(study: Study) -> None:
 
 def _check_setting(study: Study, factor: Factor) -> None:
     """Check the places and conditions of a factor, if they exist before the run."""
-    driver, reach = find_driver(study.target), settings.get(factor.name).reach
+    driver, definition = find_driver(study.target), settings.get(factor.name)
+    reach = definition.reach
     if reach in (Reach.DISK, Reach.CLUSTER):
         return
     if reach.needs_place and driver.creates(factor, reach):
@@ -132,8 +133,9 @@ def _check_setting(study: Study, factor: Factor) -> None:
     if factor.condition and factor.condition.name not in {f.name for f in study.factors}:
         for setting in bound:
             setting.read()
-    if reach is Reach.MOUNT and os.geteuid() == ROOT_UID:
-        # The kernel checks an option without a change.
+    if reach is Reach.MOUNT and not definition.undocumented and os.geteuid() == ROOT_UID:
+        # The kernel checks an option without a change. A setting that the study declares has
+        # commands instead, which a check never runs.
         for level in factor.levels:
             if level.value != AS_FOUND:
                 kinds.prepare_changes(dict.fromkeys(bound, level.value))
