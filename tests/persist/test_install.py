@@ -194,6 +194,21 @@ def test_existing_findmnt_errors_do_not_block(root, host):
     assert (root / "etc/fstab").read_text() == text.replace("relatime", "noatime")
 
 
+def test_an_edit_since_the_plan_is_not_overwritten(root, host):
+    for name in ("etc/fstab", "etc/sysctl.d/90-iostudy.conf"):
+        plan, before = planned(root), files(root)
+
+        def edit(*command: str, edited: str = name) -> str:
+            if command[0] == "findmnt":
+                write(root, {edited: "# theirs\n"})
+            return ""
+
+        with pytest.raises(UsageError, match=f"/{name}\n.*\n.*changed since it was read"):
+            install.install(plan, TargetHost(root, edit))
+        assert files(root) == {**before, name: "# theirs\n"}
+        write(root, {"etc/fstab": FSTAB})
+
+
 def test_rules_are_verified_where_udevadm_can(root, host):
     host.run.refused = ("udevadm",)
     rules = PersistencePlan(artifacts=(Artifact(udev.FILE, None, "x"),))

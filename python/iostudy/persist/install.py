@@ -14,7 +14,7 @@ from iostudy.errors import SettingError, UsageError
 from iostudy.folders import require_safe_folder
 from iostudy.host.files import ROOT, read_attribute
 from iostudy.persist import fstab, udev
-from iostudy.persist.dropins import resolve_path
+from iostudy.persist.dropins import read_text, resolve_path
 from iostudy.persist.plan import MARK, Artifact, Expected, PersistencePlan
 from iostudy.settings import commands
 from iostudy.settings.commands import CommandError
@@ -55,7 +55,8 @@ def install(
     """Write and activate everything; return what was done and how to undo it.
 
     Raises UsageError before anything is written: without root, for lines of others that say
-    something else, or for a file that its own tool refuses. SettingError where a file cannot be
+    something else, for a file that its own tool refuses, or that has changed since it was read.
+    SettingError where a file cannot be
     written or a tool does not activate it: the files are then as they were. SettingError also
     where the kernel says something else afterwards: the files then stay, and hold from the next
     start.
@@ -71,6 +72,8 @@ def install(
     with lock_devices(*rendered.places), lock_host():
         for artifact in changing:
             _check(artifact, host)
+        for artifact in changing:
+            _require_unchanged(artifact, host)
         replaced = _write(changing, host)
         try:
             active = [text for artifact in (*changing, *idle) for text in _activate(artifact, host)]
@@ -123,6 +126,17 @@ def _check(artifact: Artifact, host: TargetHost) -> None:
         complaint = _run_verifier(artifact.after, artifact.path, host, *_VERIFY_UDEV)
         if complaint:
             raise _verification_error(_VERIFY_UDEV, artifact.path, complaint)
+
+
+def _require_unchanged(artifact: Artifact, host: TargetHost) -> None:
+    """UsageError where the file is no longer the one that was planned: no edit is overwritten."""
+    if (read_text(artifact.path, host.root) or "") != (artifact.before or ""):
+        raise UsageError(
+            f"to write {artifact.path}",
+            found="it has been changed since it was read",
+            where=str(artifact.path),
+            remedy="nothing was written; try again, which starts from its new content",
+        )
 
 
 def _run_verifier(text: str, path: Path, host: TargetHost, *command: str) -> str:
