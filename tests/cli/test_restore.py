@@ -75,7 +75,7 @@ def test_force_and_accept_are_exclusive(program):
     assert "--accept to keep" in done.stderr
 
 
-def test_values_held_on_a_device_under_study_are_not_restored(program, loop):
+def test_values_held_on_a_device_under_study_wait_for_its_end(program, loop):
     """The study's own state directory is another one: locks are for the whole host."""
     original = read_ahead(loop).read_text()
     program("set", "block.read_ahead_kb=64", "--on", loop)
@@ -89,13 +89,15 @@ def test_values_held_on_a_device_under_study_are_not_restored(program, loop):
     )
     process = program.start_study("--yes")
     program.wait_for_trials(process, 1)
+    live = program("restore")
     program.env["IOSTUDY_STATE_DIR"] = mine
     done = program("restore")
     held = read_ahead(loop).read_text()
     process.terminate()
     process.communicate()
-    assert done.returncode == 0
-    assert f"left alone: block.read_ahead_kb of {loop}: " in done.stderr
+    assert (live.returncode, done.returncode) == (0, 4)
+    assert f"left alone: process {process.pid} " in live.stderr
+    assert f"to undo: block.read_ahead_kb of {loop}: " in done.stderr
     assert str(process.pid) in done.stderr
     assert held == "64\n"
     assert program("restore").returncode == 0

@@ -187,10 +187,10 @@ def rescue() -> None:
     deadline = time.monotonic() + 300
     while True:
         recovery = restore_stale()
-        recovery.undo_result.check()
-        if not recovery.skip_reasons:
+        recovery.within_reach().undo_result.check()
+        if not recovery.skip_reasons and not recovery.undo_result.failures:
             return
-        assert time.monotonic() < deadline, recovery.skip_reasons
+        assert time.monotonic() < deadline, recovery
         time.sleep(0.01)
 
 

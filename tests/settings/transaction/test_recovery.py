@@ -145,7 +145,7 @@ def test_a_record_and_a_journal_of_another_version(note: Path, state_dir: Path) 
 
 
 @pytest.mark.root
-def test_held_changes_on_a_device_in_use_by_a_study_are_left_alone(
+def test_held_changes_on_a_device_in_use_by_a_study_wait_for_it(
     note: Path, state_dir: Path, loop: str
 ) -> None:
     class DeviceNote(FileNote):
@@ -158,10 +158,10 @@ def test_held_changes_on_a_device_in_use_by_a_study_are_left_alone(
         leave(state_dir, change, mode=JournalMode.SET, commit=True)
         with lock_devices(loop):
             recovery = restore_all(policy=ConflictPolicy.OVERWRITE)
-        assert recovery.undo_result == UndoResult()
-        (text,) = recovery.skip_reasons
-        assert text.startswith(f"{note}: original -> new: ")
-        assert f"process {os.getpid()} of root" in text
+        (failure,) = recovery.undo_result.out_of_reach
+        assert recovery == Recovery(UndoResult(failures=(failure,)))
+        assert failure.wanted == f"to undo: {note}: original -> new"
+        assert f"is at work on {loop}" in failure.found
         assert note.read_text() == "new"
         assert restore_all().undo_result.restored_values == ("note: new -> original",)
 
@@ -188,10 +188,29 @@ def test_settings_of_the_whole_host_wait_for_whoever_varies_them(
     monkeypatch.setitem(kinds._CHANGES, FileNote.kind, HostNote.from_record)
     leave(state_dir, HostNote.prepare(note, "new"), mode=JournalMode.SET, commit=True)
     with lock_host():
-        recovery = restore_all()
-    assert recovery.undo_result == UndoResult()
-    assert "is at work on the settings of the whole host" in recovery.skip_reasons[0]
+        (failure,) = restore_all().undo_result.failures
+    assert "is at work on the settings of the whole host" in failure.found
     assert restore_all().undo_result.restored_values == ("note: new -> original",)
+
+
+def test_a_change_of_a_killed_command_that_waits_is_printed_and_stops_nothing_else(
+    note: Path,
+    state_dir: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    class HostNote(FileNote):
+        def affected_resources(self) -> tuple[str, ...]:
+            return (WHOLE_HOST,)
+
+    monkeypatch.setitem(kinds._CHANGES, FileNote.kind, HostNote.from_record)
+    leave(state_dir, HostNote.prepare(note, "new"))
+    with lock_host():
+        stale_changes.recover_stale_changes(must_succeed=True)
+    printed = capsys.readouterr().err
+    assert printed.startswith("not restored yet: ")
+    assert f"to undo: {note}: original -> new" in printed
+    assert note.read_text() == "new"
 
 
 def test_a_kind_of_another_version(note: Path, state_dir: Path) -> None:
@@ -221,10 +240,10 @@ def test_later_changes_are_undone_before_earlier_ones(
         "iostudy.settings.transaction.recovery.journal_paths",
         lambda directory: next(listings, journal_paths(directory)),
     )
-    left = restore_all()
-    assert "changed again since" in left.skip_reasons[0]
+    (failure,) = restore_all().undo_result.failures
+    assert "changed again since" in failure.found
     assert setting.read() == "1"
-    assert restore_all().skip_reasons == ()
+    restore_all().undo_result.check()
     assert setting.read() == before
     assert journal_paths(state_dir) == ()
 
@@ -243,8 +262,8 @@ def test_a_later_change_of_another_attribute_is_no_obstacle(
         "iostudy.settings.transaction.recovery.journal_paths",
         lambda directory: next(listings, journal_paths(directory)),
     )
-    assert restore_all().skip_reasons == ()
-    assert restore_all().skip_reasons == ()
+    restore_all().undo_result.check()
+    restore_all().undo_result.check()
     assert queue_state(loop) == before
 
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Self
 
-from iostudy.errors import BusyError, RestoreError
+from iostudy.errors import BusyError, OutOfReachError, RestoreError
 from iostudy.host.processes import LockHolder, find_users
 from iostudy.settings import kinds
 from iostudy.settings.attributes import AttributeChange, Attributes
@@ -39,14 +39,14 @@ _POLL_SECONDS = 0.1
 class Recovery:
     """Result of restoring other commands' changes.
 
-    ``skip_reasons`` name changes that other processes still use.
+    ``skip_reasons`` name owners of changes that are at work.
     """
 
     undo_result: UndoResult = field(default_factory=UndoResult)
     skip_reasons: tuple[str, ...] = ()
 
     def within_reach(self) -> Recovery:
-        """Return the result without failures that wait for a mount."""
+        """Return the result without failures that wait for a mount or for another study."""
         failures = (e for e in self.undo_result.failures if e not in self.undo_result.out_of_reach)
         return replace(self, undo_result=replace(self.undo_result, failures=tuple(failures)))
 
@@ -227,15 +227,22 @@ def _restore_contents(
         # The owner has ended, but a study may use the settings.
         with lock_affected(name for step in steps for name in step.change.affected_resources()):
             if _is_superseded(steps, journal.path):
-                return Recovery(skip_reasons=(f"{_describe(steps)}: changed again since",))
+                return _wait(steps, journal, "it has been changed again since")
             result = undo(journal, steps, policy) + UndoResult(failures=failures)
     except BusyError as busy:
-        return Recovery(skip_reasons=(f"{_describe(steps)}: {busy.found}",))
+        return _wait(steps, journal, busy.found)
     return Recovery(result + _finish(journal, contents, result))
 
 
-def _describe(steps: Sequence[JournaledChange]) -> str:
-    return "; ".join(step.change.describe() for step in steps)
+def _wait(steps: Sequence[JournaledChange], journal: Journal, found: str) -> Recovery:
+    """Leave the changes of an ended owner in force, as a failure that may not last."""
+    failure = OutOfReachError(
+        f"to undo: {'; '.join(step.change.describe() for step in steps)}",
+        found=found,
+        where=str(journal.path),
+        remedy="wait until nobody uses it; `iostudy restore` tries again",
+    )
+    return Recovery(UndoResult(failures=(failure,)))
 
 
 def _is_superseded(steps: Sequence[JournaledChange], path: Path) -> bool:

@@ -37,7 +37,7 @@ class UndoResult:
 
     @property
     def out_of_reach(self) -> tuple[OutOfReachError, ...]:
-        """Failures that wait for an absent mount or file system."""
+        """Failures that wait for an absent mount or file system, or for another study."""
         return tuple(error for error in self.failures if isinstance(error, OutOfReachError))
 
     def check(self) -> None:
