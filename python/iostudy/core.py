@@ -18,6 +18,7 @@ _COMMANDS = (
         "try_study:try_study",
         takes_command_line=True,
         analyzes=True,
+        restores=True,
     ),
     _command("init", "Write a commented study file for this host."),
     _command("check", "Validate a study; print its plan, changes and time."),
@@ -28,6 +29,7 @@ _COMMANDS = (
         "Repeat a published field report by its studies.",
         "report_study:report_study",
         analyzes=True,
+        restores=True,
     ),
     _command("report", "Print the report of a study, or published figures.", **_READS),
     _command(

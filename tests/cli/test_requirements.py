@@ -31,7 +31,7 @@ def test_the_flags_of_commands():
     }
     assert flags["analyzes"] == ANALYZES
     assert flags["changes_host"] == ["bench", "mount", "power", "run", "selftest", "set"]
-    assert flags["restores"] == ["drive", "hadoop", "restore"]
+    assert flags["restores"] == ["drive", "hadoop", "report-study", "restore", "try"]
 
 
 @pytest.mark.parametrize("command", [name for name in ANALYZES if name != "simulate"])

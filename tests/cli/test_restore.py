@@ -40,7 +40,19 @@ def test_a_conflict_stops_what_changes_the_host_and_nothing_else(program, loop, 
         assert "warning: " in done.stderr
         assert "restore --accept" in done.stderr
         assert done.stdout.startswith(("{", "["))
-    for arguments in (("run", "study.yaml"), ("set", "block.nr_requests=64", "--on", loop)):
+    for arguments in (
+        ("try", "true", "false", "--print"),
+        ("report-study", "R3", "--size", "smoke", "--plan"),
+    ):
+        done = program(*arguments)
+        assert done.returncode == 0, done.stderr
+        assert "warning: " in done.stderr
+    for arguments in (
+        ("run", "study.yaml"),
+        ("set", "block.nr_requests=64", "--on", loop),
+        ("try", "true", "false"),
+        ("report-study", "R3", "--size", "smoke"),
+    ):
         done = program(*arguments)
         assert done.returncode == 4
         assert "restore --accept" in done.stderr

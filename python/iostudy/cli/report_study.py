@@ -20,6 +20,7 @@ from iostudy.cli.console import say
 from iostudy.cli.output_folder import find_output_folder
 from iostudy.cli.report import require_reference
 from iostudy.cli.signals import EndedBySignal
+from iostudy.cli.stale_changes import recover_stale_changes
 from iostudy.errors import TRIAL_FAILED, IostudyError, LedgerError, RecordError, RestoreError
 
 if TYPE_CHECKING:
@@ -77,6 +78,7 @@ def report_study(
     from iostudy.report.documents.field_report import build_field_report
     from iostudy.report.render import markdown
 
+    recover_stale_changes(must_succeed=not plan)
     name = require_reference(name, "the command line")
     seconds = size.seconds
     if max_time is not None:

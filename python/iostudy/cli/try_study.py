@@ -38,6 +38,7 @@ from iostudy.cli.output_folder import (
     print_resume_hint_on_signal,
     wait_for_locks,
 )
+from iostudy.cli.stale_changes import recover_stale_changes
 from iostudy.errors import IostudyError, TrialError
 from iostudy.units import format_exact_seconds, format_seconds
 
@@ -165,6 +166,7 @@ def try_study(
     from iostudy.study.one_line import OneLine, build_study_text, name_study
     from iostudy.study.parser import parse
 
+    recover_stale_changes(must_succeed=not print_)
     line = OneLine(
         directory=Path.cwd(),
         commands=tuple(commands or ()),
