@@ -100,7 +100,12 @@ def test_the_lengths_of_windows_are_drawn_by_pair():
 
 
 def test_windows_of_earlier_versions_stay_windows():
-    """Their ledgers have a bias, and perhaps a setting that has an obstacle now."""
+    """Their ledgers have windows, and perhaps a setting that has an obstacle now."""
     own = study(noop="bfq")
     assert find_mode(own) is TRIALS
-    assert find_mode(replace(own, bias=0.01)) is WINDOWS
+    assert find_mode(replace(own, has_windows=True)) is WINDOWS
+    text = TEXT.replace("WORKLOAD", "{" + IO + "}").replace("noop", "bfq")
+    recorded = parse(
+        text.replace("MODE", "switchback"), where="ledger", name="study", has_windows=False
+    )
+    assert find_mode(recorded) is WINDOWS

@@ -54,10 +54,14 @@ def open_ledger(folder: Path) -> Iterator[Ledger]:
         ledger.close()
 
 
-def recorded_study(row: StudyRow) -> Study:
-    """Return the Study of a ledger's record, with offered levels and refused configurations."""
+def recorded_study(row: StudyRow, *, has_windows: bool = False) -> Study:
+    """Return the Study of a ledger's record, with offered levels and refused configurations.
+
+    It starts no program, whoever wrote the text.
+    """
+    where = f"{row.name} in the ledger"
     try:
-        study = parse(row.text, where=f"{row.name} in the ledger", name=row.name)
+        study = parse(row.text, where=where, name=row.name, has_windows=has_windows)
     except StudyError as error:
         error.remedy = f"install what is named above, or use iostudy {row.iostudy_version}"
         raise
@@ -91,10 +95,11 @@ def with_recorded_method(study: Study, row: StudyRow) -> Study:
 
 def read_study(ledger: Ledger) -> Study:
     """Return the Study of a ledger, with the plans of its windows and what its mode adds."""
-    study = recorded_study(ledger.study())
+    plans = WindowRecord(ledger).plans()
+    study = recorded_study(ledger.study(), has_windows=bool(plans))
     if restored := find_mode(study).restored:
         study = plugins.load(restored)(study, ledger)
-    return apply_plans(study, WindowRecord(ledger).plans())
+    return apply_plans(study, plans)
 
 
 def apply_plans(study: Study, plans: Sequence[PlanRow]) -> Study:
@@ -114,7 +119,8 @@ def apply_plans(study: Study, plans: Sequence[PlanRow]) -> Study:
         bias = BIAS_SHARE * math.log1p(study.decide.margin)
     else:
         return study
-    return replace(study, decide=study.decide.with_blocks(FEWEST_BLOCKS, blocks), bias=bias)
+    decide = study.decide.with_blocks(FEWEST_BLOCKS, blocks)
+    return replace(study, decide=decide, has_windows=True, bias=bias)
 
 
 def read_given_up_workloads(folder: Path) -> tuple[GivenUpWorkload, ...]:

@@ -58,7 +58,9 @@ def _check_services(collector: ProblemCollector, study: Study) -> None:
 
 
 def _check_mode(collector: ProblemCollector, study: Study, which: str) -> None:
-    if study.decide.mode is DecisionMode.SWITCHBACK and (obstacles := list_obstacles(study)):
+    if study.decide.mode is not DecisionMode.SWITCHBACK or study.has_windows:
+        return
+    if obstacles := list_obstacles(study):
         message = f"{which} cannot switch: {'; '.join(obstacles)}; use auto or trials"
         collector.add(("decide", "mode"), message)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from iostudy.plugins import Mode
 from iostudy.settings import catalog as settings
@@ -37,13 +38,23 @@ WINDOWS = Mode(
 def find_mode(study: Study) -> Mode:
     """Return the mode of the study.
 
-    Only windows have a bias: those of earlier versions may have settings with obstacles of now.
+    Windows that a ledger has stay windows: those of earlier versions may have obstacles of now.
     """
     if study.design is not None:
         return study.design.mode
     if study.decide.mode is DecisionMode.TRIALS:
         return TRIALS
-    return WINDOWS if study.bias > 0 or not list_obstacles(study) else TRIALS
+    return WINDOWS if study.has_windows or not list_obstacles(study) else TRIALS
+
+
+def with_recorded_mode(study: Study, *, has_windows: bool) -> Study:
+    """Return a study of a ledger with the mode that follows from its windows, or their absence.
+
+    No workload takes part: fio would parse the jobs of whoever wrote the ledger.
+    """
+    if has_windows or study.decide.mode is DecisionMode.SWITCHBACK:
+        return replace(study, has_windows=True)
+    return replace(study, decide=replace(study.decide, mode=DecisionMode.TRIALS))
 
 
 def has_comparison(study: Study) -> bool:

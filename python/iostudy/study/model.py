@@ -196,6 +196,7 @@ class Study:
       records it
     - ``further_blocks``: the most blocks that this run adds to a workload of a study that is
       continued past its plan; 0 for a study that ends with its plan
+    - ``has_windows``: whether a ledger has windows of it, so that they are possible
     - ``bias``: the largest bias of a comparison of windows by the responses to switches, a
       log-ratio, as the pilots bound it
     - ``notes``: what was replaced and why (no root, for instance), and what tracing costs
@@ -228,6 +229,7 @@ class Study:
     method: AnalysisMethod = AnalysisMethod.NORMAL_SCORES
     continuation: Continuation = CONTINUABLE
     further_blocks: float = 0
+    has_windows: bool = False
     bias: float = 0.0
     notes: tuple[str, ...] = ()
 

@@ -18,6 +18,7 @@ from iostudy.study.combinations import Factor, NamedConfiguration, active_levels
 from iostudy.study.cross_check import cross_check, factors_path
 from iostudy.study.factors import OPTION_PREFIX, first_levels, parse_factor
 from iostudy.study.load_section import parse_load
+from iostudy.study.mode import with_recorded_mode
 from iostudy.study.model import Design, RootlessFallback, Study, WorkloadRequest
 from iostudy.study.names import UnknownNameError, find_duplicates, parse_label, scalar_text
 from iostudy.study.privileges import needs_root_to_change
@@ -59,14 +60,19 @@ def read_file(path: Path) -> str:
     return decode(content, str(path))
 
 
-def parse(text: str, *, where: str, name: str) -> Study:
-    """The Study that a text asks for; ``where`` names the file in errors."""
+def parse(text: str, *, where: str, name: str, has_windows: bool | None = None) -> Study:
+    """The Study that a text asks for; ``where`` names the file in errors.
+
+    ``has_windows`` says whether the ledger of the text has windows; None before it has a ledger.
+    """
     collector = ProblemCollector(read(text, where), where)
     file = collector.open_section((), study_file_type(), collector.source.values)
     assert file is not None  # `read` gives a mapping
     declared = declared_settings.declare_files()
     declared_settings.declare(file.settings or {})
     study = _study(collector, file, text, name)
+    if has_windows is not None:
+        study = with_recorded_mode(study, has_windows=has_windows)
     cross_check(collector, study)
     collector.finish()
     fallback = study.fallback.factors if study.fallback else ()

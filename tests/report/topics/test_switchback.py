@@ -60,7 +60,8 @@ def windows(*, blocks=20, rounds=2, noise=0.01, levels=None):
 def report(measured=None, *, trials=(), runs=(), samples=None, plan=PLAN):
     plans = (PlanRow(WORKLOAD, plan),)
     switchback = SwitchbackRows(plans, tuple(runs), windows() if measured is None else measured)
-    own = replace(STUDY, decide=replace(STUDY.decide, mode=DecisionMode.SWITCHBACK), bias=0.003)
+    own = replace(STUDY, decide=replace(STUDY.decide, mode=DecisionMode.SWITCHBACK))
+    own = replace(own, has_windows=True, bias=0.003)
     return build_report(own, study_row(STUDY), trials, switchback=switchback, samples=samples)
 
 

@@ -138,9 +138,8 @@ def test_undecided_windows_need_more_time() -> None:
     )
     decide = replace(study().decide, mode=DecisionMode.SWITCHBACK, time=60.0)
     trials = study().without_continuation()
-    windows = replace(
-        trials, target=HERE, decide=decide, workloads=requests, validity=Validity(), bias=0.001
-    )
+    windows = replace(trials, target=HERE, decide=decide, workloads=requests, validity=Validity())
+    windows = replace(windows, has_windows=True, bias=0.001)
     assert find_mode(windows) is WINDOWS
     *_, last = steps_for(windows, noise=0.04)
     (seconds,) = re.findall(r"decide: \{time: (\d+)s\}", last.text)

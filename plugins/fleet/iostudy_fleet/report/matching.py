@@ -93,7 +93,7 @@ def _require_same_baseline(first: RecordedStudy, side: RecordedStudy) -> None:
 
 def _requested(side: RecordedStudy) -> Study:
     """Return the study of the file, before a host offered or refused anything."""
-    study = parse(side.row.text, where=side.place, name=side.row.name)
+    study = parse(side.row.text, where=side.place, name=side.row.name, has_windows=False)
     return apply_fallback(study, root=side.row.root)
 
 
