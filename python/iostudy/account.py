@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 import pwd
 import re
+import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypedDict
@@ -17,6 +18,8 @@ from iostudy.safe_path import ROOT_UID
 
 _OWN_FOLDER = re.compile(r"(iostudy-work|scratch)-[0-9a-f]{16}")
 _ENTERED_BY_GROUP = 0o710
+_OVERFLOW_ID = 65534
+"""The default of /proc/sys/kernel/overflowuid and overflowgid (proc(5))."""
 
 
 class ProcessUser(TypedDict, total=False):
@@ -59,6 +62,11 @@ class Account:
             return cls(f"user {uid}", uid, uid, (), "/")
 
     @classmethod
+    def nobody(cls) -> Account:
+        """Return the account of the kernel's user without rights, which every host has."""
+        return cls("nobody", _OVERFLOW_ID, _OVERFLOW_ID, (), "/")
+
+    @classmethod
     def _from_entry(cls, entry: pwd.struct_passwd) -> Account:
         groups = tuple(os.getgrouplist(entry.pw_name, entry.pw_gid))
         return cls(entry.pw_name, entry.pw_uid, entry.pw_gid, groups, entry.pw_dir)
@@ -83,6 +91,14 @@ class Account:
                     where=str(directory),
                     remedy=f"name a target that every user may reach, or one of {self.name}'s",
                 )
+
+    def can_run(self, program: str) -> bool:
+        """Whether root can run the program, found by the PATH, as this user."""
+        path = shutil.which(program)
+        # A user namespace may lack the user.
+        with suppress(OSError), act_as(self):
+            return path is not None and os.access(path, os.X_OK, effective_ids=True)
+        return False
 
     def give(self, folder: Path) -> None:
         """Make the user the owner of an own folder of the study, which nobody else can enter.

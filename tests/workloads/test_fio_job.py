@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import os
 import shutil
+import tempfile
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from iostudy.errors import UsageError
 from iostudy.workloads.external import fio_job
 from iostudy.workloads.external.fio_job import JobFile, parse
 from iostudy.workloads.external.fio_text import count_parameters
@@ -27,7 +28,7 @@ def job(*lines):
         else "parse    123 handle_option={}, ptr={}".format(*line.split("=", 1))
         for line in lines
     )
-    counts = count_parameters("\n".join(lines))
+    counts = count_parameters(lines)
     return JobFile(Path("x"), parse("\n".join(shown), counts))
 
 
@@ -88,12 +89,25 @@ def test_an_override_is_the_last_of_each_job_under_all_its_names(read):
     ]
 
 
+@pytest.mark.root
 @pytest.mark.child
 @needs_fio
-def test_sections_in_an_included_file_are_refused_as_by_fio(read, tmp_path):
-    (tmp_path / "inc.fio").write_text("[global]\nbs=8k\n[b]\n")
-    with pytest.raises(UsageError, match=r"fio says: .*No new sections in included files"):
-        read("[a]\ninclude inc.fio\n")
+def test_fio_parses_as_nobody_where_nobody_can_start_it(read, monkeypatch):
+    with tempfile.TemporaryDirectory() as name:
+        folder, trace, program = Path(name), Path(name, "trace"), Path(name, "fio")
+        trace.touch()
+        trace.chmod(0o666)
+        real = shutil.which("fio")
+        program.write_text(f'#!/bin/sh\n(id -u; id -G; pwd; env) > {trace}\nexec {real} "$@"\n')
+        program.chmod(0o755)
+        monkeypatch.setenv("PATH", f"{folder}{os.pathsep}{os.environ['PATH']}")
+        monkeypatch.setenv("SECRET", "of root")
+        for mode, expected in ((0o755, "65534"), (0o700, "0")):
+            folder.chmod(mode)
+            assert read("[a]\nrw=read\n").jobs
+            user, groups, place, *variables = trace.read_text().splitlines()
+            assert (user, groups.split()[0], place) == (expected, expected, "/")
+            assert "SECRET=of root" not in variables
 
 
 @pytest.mark.child

@@ -14,16 +14,19 @@ from dataclasses import dataclass, replace
 from itertools import accumulate
 from pathlib import Path, PurePosixPath
 
+from iostudy.account import Account
 from iostudy.errors import UsageError
-from iostudy.safe_path import read_named
+from iostudy.safe_path import ROOT_UID, read_named
 from iostudy.units import format_size
 from iostudy.workloads.external import fio_text, program
-from iostudy.workloads.external.fio_text import DIRECTORY
+from iostudy.workloads.external.fio_text import DIRECTORY, ENGINES
 from iostudy.workloads.external.program import Program
 from iostudy.workloads.workload import NO_TARGET, TargetPaths
 
 READY_MADE = Path(__file__).parent / "jobs"
 _PARSING_SECONDS = 60.0
+_PARSER_VARIABLES = frozenset({"PATH", "LD_LIBRARY_PATH"})
+"""What fio needs to be found and to start."""
 
 _FILENAME = "filename"
 _PATH_LISTS = frozenset({_FILENAME, DIRECTORY})
@@ -54,13 +57,6 @@ _REFUSED = {
     "exec_prerun": "runs a shell command, which may do anything; leave it out",
     "exec_postrun": "runs a shell command, which may do anything; leave it out",
 }
-_ENGINES = frozenset(
-    (
-        *("sync", "psync", "vsync", "pvsync", "pvsync2", "io_uring", "libaio", "posixaio"),
-        *("mmap", "splice", "falloc", "ftruncate", "e4defrag", "cpuio", "null"),
-        *("filecreate", "filestat", "filedelete", "dircreate", "dirstat", "dirdelete"),
-    )
-)
 _READS_ONLY = frozenset({"read", "randread"})
 _MADE_IN_THE_RUN = ("create_on_open", "unlink", "unlink_each_loop")
 _OBEYS_DIRECT = frozenset(
@@ -76,6 +72,7 @@ _UNSTEADY = {
     "fill_device": "ends when the device is full",
     "create_only": "only makes files",
 }
+_REMEDY = "take those out of the job file, or override them"
 _ENDLESS = {"time_based": "1", "runtime": "30d"}
 """Longer than any study runs one workload."""
 
@@ -251,8 +248,8 @@ class JobFile:
                 if job.parameters.get(name, "0") != "0":
                     yield f"{name} {reason}"
             engine = job.parameters.get("ioengine")
-            if engine is not None and engine not in _ENGINES:
-                yield f"ioengine={engine} does not work on files; take one of those that do"
+            if engine is not None and engine not in ENGINES:
+                yield f"ioengine={engine} {fio_text.OTHER_ENGINE}"
             for name, path in job.on(target).paths():
                 yield from self._path_refusals(name, path, target)
 
@@ -280,7 +277,8 @@ def find_job_file(job: str) -> Path:
 def read(job: str, override: Mapping[str, str]) -> JobFile:
     """Let fio parse a job file, given by its path or as its text, with overrides in every job.
 
-    UsageError with fio's message if fio rejects it.
+    UsageError if parsing it would do more than that, before fio starts, and with fio's message if
+    fio rejects it.
     """
     if "\n" in job:
         return _parse(Path("job").absolute(), job, override)
@@ -299,17 +297,25 @@ def read(job: str, override: Mapping[str, str]) -> JobFile:
     return _parse(path, content.decode(errors="replace"), override)
 
 
-def _parse(path: Path, name: str, override: Mapping[str, str]) -> JobFile:
-    text = fio_text.rewrite(name, path.parent, override)
-    arguments = ("fio", "--parse-only", "--debug=parse", "-")
-    parsing = Program(arguments, path.parent, _PARSING_SECONDS, input=text)
+def _parse(path: Path, content: str, override: Mapping[str, str]) -> JobFile:
+    lines = fio_text.rewrite(content, path.parent, override)
+    if refusals := list(fio_text.find_refusals(lines)):
+        raise _invalid(path, "; ".join(refusals), _REMEDY)
+    # The text may be anybody's: fio, which is written in C, parses it without the rights of root.
+    nobody = Account.nobody() if os.geteuid() == ROOT_UID else None
+    parsing = Program(
+        ("fio", "--parse-only", "--debug=parse", "-"),
+        Path("/"),
+        _PARSING_SECONDS,
+        inherited=_PARSER_VARIABLES,
+        input="".join(f"{line}\n" for line in lines),
+        account=nobody if nobody is not None and nobody.can_run("fio") else None,
+    )
     ended = program.run(parsing)
-    # fio ignores an included file that it cannot read, and exits with 0.
-    if ended.status or "parsing include file" in ended.stderr.text:
+    if ended.status:
         said = ended.stderr.last_lines() or ended.stdout.last_lines()
         raise _invalid(path, f"fio says: {said}", "correct it; `fio --parse-only FILE` checks it")
-    output = ended.stdout.text
-    job = JobFile(path, parse(output, fio_text.count_parameters(text)))
+    job = JobFile(path, parse(ended.stdout.text, fio_text.count_parameters(lines)))
     if not job.jobs:
         raise _invalid(path, "it has no job", "add a section such as [job]")
     return job
@@ -319,9 +325,7 @@ def require_safe(job: JobFile, target: TargetPaths) -> None:
     """UsageError with every parameter that a study on this target cannot have."""
     refusals = list(dict.fromkeys(job.refusals(target)))
     if refusals:
-        raise _invalid(
-            job.path, "; ".join(refusals), "take those out of the job file, or override them"
-        )
+        raise _invalid(job.path, "; ".join(refusals), _REMEDY)
 
 
 def parse(debug: str, counts: Sequence[int]) -> tuple[Job, ...]:

@@ -46,7 +46,8 @@ STDIN = "/proc/self/fd/0"
 class Program:
     """A program with its arguments, where it works, and how long it may take.
 
-    ``environment`` is put over iostudy's own; ``input`` is what it reads from its standard input.
+    ``environment`` is put over iostudy's own, of which it has only the variables ``inherited``, or
+    all; ``input`` is what it reads from its standard input.
     With ``opened`` the standard input is that file or folder instead: the program then reaches by
     `STDIN` what it could not open by its path. ``account`` is the user that it runs as.
     """
@@ -55,6 +56,7 @@ class Program:
     directory: Path
     limit_seconds: float
     environment: Mapping[str, str] = field(default_factory=dict)
+    inherited: frozenset[str] | None = None
     input: str = ""
     opened: Path | None = None
     account: Account | None = None
@@ -89,7 +91,10 @@ class Program:
 
     def _environment(self) -> dict[str, str]:
         login = self.account.environment if self.account else {}
-        return {**os.environ, **login, **self.environment}
+        given = dict(os.environ)
+        if self.inherited is not None:
+            given = {name: value for name, value in given.items() if name in self.inherited}
+        return {**given, **login, **self.environment}
 
 
 @dataclass(frozen=True)
