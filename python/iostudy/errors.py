@@ -18,7 +18,7 @@ The tree::
     │       └── WorkloadStoppedError 3  it was stopped before its end
     ├── RecordError              3    a result could not be written down
     ├── RestoreError             4    a change could not be restored
-    │   └── OutOfReachError      4    its mount is not here now, or another study uses it
+    │   └── OutOfReachError      4    its mount or namespace is not here, or another study uses it
     └── InternalError           70    a defect of iostudy itself (EX_SOFTWARE of sysexits.h)
 
 The number is the exit code of the command line. Every error says what was wanted, what was found,
@@ -152,7 +152,7 @@ class RestoreError(IostudyError):
 
 
 class OutOfReachError(RestoreError):
-    """A change that stays in the journal: its mount is not here now, or another study uses it."""
+    """A change that stays in the journal: it is not within reach, or another study uses it."""
 
 
 class InternalError(IostudyError):

@@ -1,4 +1,4 @@
-"""Processes in mount namespaces of their own, killed or kept alive, for tests and campaigns."""
+"""Processes in namespaces of their own, killed or kept alive, for tests and campaigns."""
 
 from __future__ import annotations
 
@@ -12,15 +12,17 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-_CLONE_NEWNS = 0x00020000
+MOUNT, NETWORK = 0x00020000, 0x40000000
+"""CLONE_NEWNS and CLONE_NEWNET."""
 _libc = ctypes.CDLL(None, use_errno=True)
 Act = Callable[[], object]
 
 
-def leave() -> None:
-    """Put this process into a new mount namespace, from which no mount propagates."""
-    _check(_libc.unshare(_CLONE_NEWNS))
-    subprocess.run(["mount", "--make-rprivate", "/"], check=True)
+def leave(kind: int = MOUNT) -> None:
+    """Put this process into a new namespace; from one for mounts none propagates."""
+    _check(_libc.unshare(kind))
+    if kind == MOUNT:
+        subprocess.run(["mount", "--make-rprivate", "/"], check=True)
 
 
 def killed(act: Act) -> None:
@@ -29,12 +31,12 @@ def killed(act: Act) -> None:
 
 
 @contextmanager
-def kept(act: Act) -> Iterator[int]:
+def kept(act: Act, kind: int = MOUNT) -> Iterator[int]:
     """The same, while another process, whose number is given, keeps the namespace alive."""
     reader, writer = os.pipe()
 
     def keep_and_act() -> None:
-        leave()
+        leave(kind)
         keeper = os.fork()
         if keeper == 0:
             os.closerange(3, writer + 1)
@@ -60,7 +62,7 @@ def inside(pid: int, act: Act) -> None:
 
     def enter_and_act() -> None:
         descriptor = os.open(f"/proc/{pid}/ns/mnt", os.O_RDONLY)
-        _check(_libc.setns(descriptor, _CLONE_NEWNS))
+        _check(_libc.setns(descriptor, MOUNT))
         act()
 
     assert _fork(enter_and_act) == 0, "the act failed by itself"

@@ -1,8 +1,11 @@
-"""Tests of changes of a killed command on absent mounts: kept, reported, and no obstacle."""
+"""Changes of a killed command on absent mounts and in other namespaces: kept, and no obstacle."""
 
 from __future__ import annotations
 
+import os
+import shlex
 import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -101,6 +104,34 @@ def test_options_in_another_namespace_stop_only_their_own_target(
     done = program("restore")
     assert done.returncode == 0, done.stderr
     assert "its mount namespace has ended" in done.stderr
+    assert journals(program) == []
+
+
+@pytest.mark.exclusive("host")
+def test_a_sysctl_of_another_network_namespace_waits_there(program: Program) -> None:
+    key = "net.ipv4.tcp_fin_timeout"
+    file = Path("/proc/sys", key.replace(".", "/"))
+    level = f"{int(file.read_text()) + 1}"
+
+    def act() -> None:
+        wanted: dict[Setting, str] = dict.fromkeys(kinds.bind(f"sysctl.{key}", "."), level)
+        perform(program, *kinds.prepare_changes(wanted))
+
+    with in_namespace.kept(act, in_namespace.NETWORK) as pid:
+        inside = ["nsenter", f"--net=/proc/{pid}/ns/net"]
+
+        def read() -> str:
+            return subprocess.check_output([*inside, "cat", file], text=True).strip()
+
+        refused = program("restore")
+        assert refused.returncode == NOT_RESTORED, refused.stderr
+        assert f"{shlex.join(inside)} iostudy restore" in refused.stderr
+        assert read() == level
+        assert program("settings").returncode == 0
+        environment = {**program.env, "PYTHONPATH": os.pathsep.join(sys.path)}
+        restore = [*inside, sys.executable, "-m", "iostudy", "restore"]
+        subprocess.run(restore, env=environment, check=True)
+        assert int(read()) != int(level)
     assert journals(program) == []
 
 

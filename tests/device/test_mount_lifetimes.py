@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from iostudy.errors import OutOfReachError, RestoreError, SettingError
-from iostudy.host.namespaces import MountNamespace, is_everything_visible
+from iostudy.host.namespaces import Namespace, is_everything_visible
 from iostudy.settings import kinds
 from iostudy.settings.attributes import AttributeChange
 from iostudy.settings.change import Change, ConflictPolicy
@@ -147,7 +147,7 @@ def test_a_mount_in_another_namespace_is_out_of_reach(data: Path) -> None:
     record = json.loads(json.dumps(change.record()))
     with in_namespace.kept(lambda: None) as pid:
         file = Path(f"/proc/{pid}/ns/mnt")
-        record["owner"]["namespace"] = asdict(MountNamespace.from_file(file))
+        record["owner"]["namespace"] = asdict(Namespace.from_file(file))
         elsewhere = kinds.rebuild_change(change.kind, record)
         with pytest.raises(OutOfReachError, match=f"nsenter --mount={file} iostudy restore"):
             elsewhere.undo()

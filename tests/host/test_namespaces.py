@@ -1,4 +1,4 @@
-"""Tests of mount namespaces: alive, ended, or held by a file alone."""
+"""Tests of namespaces: alive, ended, or held by a file alone."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 
 from iostudy.host import namespaces
 from iostudy.host.namespaces import (
-    MountNamespace,
+    Namespace,
     find_process_with_mount,
     is_everything_visible,
 )
@@ -27,18 +27,28 @@ def _sees_all() -> None:
 
 
 def test_own_mount_namespace_is_found() -> None:
-    own = MountNamespace.current()
+    own = Namespace.current()
     assert own.process() is not None
     assert not own.is_gone()
 
 
 def test_a_namespace_ends_with_its_last_process() -> None:
     with in_namespace.kept(lambda: None) as pid:
-        namespace = MountNamespace.from_file(Path(f"/proc/{pid}/ns/mnt"))
-        assert namespace != MountNamespace.current()
+        namespace = Namespace.from_file(Path(f"/proc/{pid}/ns/mnt"))
+        assert namespace != Namespace.current()
         assert namespace.process() == pid
         assert not namespace.is_gone()
     assert namespace.process() is None
+    assert namespace.is_gone()
+
+
+def test_a_network_namespace_ends_with_its_last_process() -> None:
+    with in_namespace.kept(lambda: None, in_namespace.NETWORK) as pid:
+        namespace = Namespace.from_file(Path(f"/proc/{pid}/ns/net"))
+        assert namespace.kind == "net"
+        assert namespace != Namespace.current("net")
+        assert namespace.process() == pid
+        assert not namespace.is_gone()
     assert namespace.is_gone()
 
 
@@ -59,12 +69,12 @@ def test_a_process_that_ends_while_all_are_listed_is_no_error(
     monkeypatch.setattr(os, "scandir", scandir)
     assert namespaces.find_process_with_mount("8:1", "ext4", "/dev/sda1") is None
     file = tmp_path / "proc/3/task/3/ns/mnt"
-    assert MountNamespace.from_file(file).process() == 3
+    assert Namespace.from_file(file).process() == 3
 
 
 def test_open_file_keeps_the_namespace() -> None:
     with in_namespace.kept(lambda: None) as pid:
-        namespace = MountNamespace.from_file(Path(f"/proc/{pid}/ns/mnt"))
+        namespace = Namespace.from_file(Path(f"/proc/{pid}/ns/mnt"))
         descriptor = os.open(f"/proc/{pid}/ns/mnt", os.O_RDONLY)
     try:
         assert namespace.process() is None
@@ -81,7 +91,7 @@ def test_bind_mount_keeps_the_namespace(tmp_path: Path) -> None:
     try:
         subprocess.run(["mount", "--make-private", tmp_path], check=True)
         with in_namespace.kept(lambda: None) as pid:
-            namespace = MountNamespace.from_file(Path(f"/proc/{pid}/ns/mnt"))
+            namespace = Namespace.from_file(Path(f"/proc/{pid}/ns/mnt"))
             subprocess.run(["mount", "--bind", f"/proc/{pid}/ns/mnt", file], check=True)
         assert namespace.process() is None
         assert not namespace.is_gone()
@@ -92,7 +102,7 @@ def test_bind_mount_keeps_the_namespace(tmp_path: Path) -> None:
 
 
 def test_reused_inode_is_another_namespace() -> None:
-    own = MountNamespace.current()
+    own = Namespace.current()
     if not own.unique:
         pytest.skip("this kernel has no number of its own for a namespace")
     assert replace(own, unique=own.unique + 1).process() is None

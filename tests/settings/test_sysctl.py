@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from iostudy.errors import RestoreError, SettingError, TargetError
+from iostudy.errors import OutOfReachError, RestoreError, SettingError, TargetError
+from iostudy.host import namespaces
 from iostudy.settings import catalog, kinds, sysctl_keys
 from iostudy.settings.change import Change, ConflictPolicy, Setting
 from iostudy.settings.definitions.sysctl import DEFINITIONS, SysctlDefinition
@@ -290,6 +291,47 @@ def test_after_another_boot_nothing_is_undone(proc: Path) -> None:
     (said,) = kinds.rebuild_change(made.kind, record).undo(ConflictPolicy.OVERWRITE)
     assert "the host has been rebooted" in said
     assert path.read_text() == "50\n"
+
+
+@pytest.mark.parametrize(
+    ("key", "kind"),
+    [
+        ("net.core.somaxconn", "net"),
+        ("kernel.shmmax", "ipc"),
+        ("kernel.sem", "ipc"),
+        ("fs.mqueue.msg_max", "ipc"),
+    ],
+)
+def test_a_value_of_another_namespace_is_out_of_reach(proc: Path, key: str, kind: str) -> None:
+    path = put(proc, key, "60\n")
+    made = change(**{key.replace(".", "__"): "61"})
+    made.apply()
+    record = json.loads(json.dumps(made.record()))
+    assert record["owner"]["namespace"]["kind"] == kind
+    record["owner"]["namespace"]["inode"] = Path("/proc/self/ns/pid").stat().st_ino
+    elsewhere = kinds.rebuild_change(made.kind, record)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(namespaces.Namespace, "is_gone", lambda _: False)
+        patch.setattr(namespaces.Namespace, "process", lambda _: 4711)
+        for policy in (ConflictPolicy.REPORT, ConflictPolicy.OVERWRITE):
+            with pytest.raises(OutOfReachError, match=f"nsenter --{kind}=/proc/4711/ns/{kind} "):
+                elsewhere.undo(policy)
+        patch.setattr(namespaces.Namespace, "is_gone", lambda _: True)
+        (said,) = elsewhere.undo()
+        assert "namespace has ended" in str(said)
+    assert path.read_text() == "61\n"
+    del record["owner"]["namespace"]  # as older versions have it
+    kinds.rebuild_change(made.kind, record).undo()
+    assert path.read_text() == "60\n"
+
+
+def test_sysctls_of_host_and_namespaces_are_changes_of_their_own(proc: Path) -> None:
+    keys = ("vm.swappiness", "net.core.somaxconn", "net.core.rmem_max", "kernel.shmmni")
+    for key in keys:
+        put(proc, key, "60\n")
+    made = kinds.prepare_changes({bound(key): "4096" for key in keys[1:]} | {bound(keys[0]): "50"})
+    owners = [change.record()["owner"]["namespace"] for change in made]
+    assert [owner and owner["kind"] for owner in owners] == ["net", "ipc", None]
 
 
 STATES = ("0", "20"), ("65536", "0"), ("0", "0")

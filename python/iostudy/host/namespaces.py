@@ -1,6 +1,6 @@
-"""Mount namespaces of running processes.
+"""Namespaces of running processes, and the mounts in them.
 
-Source: mount_namespaces(7), proc_pid_ns(5), ioctl_nsfs(2), include/linux/proc_ns.h of the kernel.
+Source: namespaces(7), proc_pid_ns(5), ioctl_nsfs(2), include/linux/proc_ns.h of the kernel.
 """
 
 from __future__ import annotations
@@ -25,33 +25,37 @@ _NSFS = "nsfs"
 
 
 @dataclass(frozen=True)
-class MountNamespace:
-    """A mount namespace during one boot.
+class Namespace:
+    """A namespace during one boot, of the ``kind`` ``mnt``, ``net`` or ``ipc``.
 
-    ``inode`` is that of ``/proc/PID/ns/mnt``, which a later namespace can get. ``unique`` is a
-    number that no other namespace gets until the next boot; 0 on kernels before 6.11.
+    ``inode`` is that of ``/proc/PID/ns/KIND``, which a later namespace can get. ``unique`` is a
+    number that no other mount namespace gets until the next boot; 0 on kernels before 6.11, and for
+    the other kinds.
     """
 
     inode: int
     unique: int
+    kind: str = "mnt"
 
     @classmethod
-    def from_file(cls, file: Path) -> MountNamespace:
+    def from_file(cls, file: Path) -> Namespace:
         """Return the namespace of a file such as ``/proc/PID/ns/mnt``; OSError if unreadable."""
         with closing(os.open(file, os.O_RDONLY | os.O_CLOEXEC)) as descriptor:
-            return cls(os.fstat(descriptor).st_ino, _unique(descriptor))
+            return cls(os.fstat(descriptor).st_ino, _unique(descriptor), file.name)
 
     @classmethod
-    def current(cls) -> MountNamespace:
-        """Return the namespace of this process."""
-        return cls.from_file(ROOT / "proc/self/ns/mnt")
+    def current(cls, kind: str = "mnt") -> Namespace | None:
+        """Return the namespace of this process; None if the kernel has none of the kind."""
+        with suppress(FileNotFoundError):
+            return cls.from_file(ROOT / "proc/self/ns" / kind)
+        return None
 
     def process(self) -> int | None:
         """Return the number of a process in it; None without a visible one."""
-        return next((pid for pid, file in _files() if self._is_at(file)), None)
+        return next((pid for pid, file in _files(self.kind) if self._is_at(file)), None)
 
     def is_gone(self) -> bool:
-        """Return whether no process, open file or bind mount holds it.
+        """Return whether no process, open file or bind mount holds it; a socket may.
 
         False if this process does not see everything: in another PID namespace or without root.
         """
@@ -59,12 +63,12 @@ class MountNamespace:
 
     def _is_at(self, file: Path) -> bool:
         with suppress(OSError):  # the process has ended
-            return file.stat().st_ino == self.inode and MountNamespace.from_file(file) == self
+            return file.stat().st_ino == self.inode and Namespace.from_file(file) == self
         return False
 
     def _is_kept(self) -> bool:
         """Whether its file is open or bind-mounted anywhere; a reused inode counts as kept."""
-        name = f"mnt:[{self.inode}]"
+        name = f"{self.kind}:[{self.inode}]"
         bound = any(m.filesystem == _NSFS and m.root == name for _, m in _mounts_everywhere())
         return bound or any(_target(file) == name for file in find_files("proc/[0-9]*/fd/*", ROOT))
 
@@ -86,7 +90,7 @@ def find_process_with_mount(device: str, filesystem: str, source: str) -> int | 
 def _mounts_everywhere() -> Iterator[tuple[int, Mount]]:
     """Return the mounts of every namespace, each with a process in it."""
     inodes: set[int] = set()
-    for pid, file in _files():
+    for pid, file in _files("mnt"):
         with suppress(OSError):  # the process has ended
             inode = file.stat().st_ino
             if inode not in inodes:
@@ -95,9 +99,9 @@ def _mounts_everywhere() -> Iterator[tuple[int, Mount]]:
                 yield from ((pid, mount) for mount in parse_mountinfo(data))
 
 
-def _files() -> Iterator[tuple[int, Path]]:
+def _files(kind: str) -> Iterator[tuple[int, Path]]:
     """The namespace file of every thread, with the number of the thread."""
-    files = find_files("proc/[0-9]*/task/[0-9]*/ns/mnt", ROOT)
+    files = find_files(f"proc/[0-9]*/task/[0-9]*/ns/{kind}", ROOT)
     return ((int(file.parent.parent.name), file) for file in files)
 
 

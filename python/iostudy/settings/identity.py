@@ -1,4 +1,4 @@
-"""Identities of devices, disks and processes that survive the reuse of names."""
+"""Identities of devices, disks, processes and namespaces that survive the reuse of names."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from iostudy.errors import OutOfReachError
 from iostudy.host import devices, stack
 from iostudy.host.devices import BlockDevice
 from iostudy.host.files import ROOT, read_attribute
+from iostudy.host.namespaces import Namespace
 from iostudy.host.processes import read_start_ticks
 from iostudy.settings.change import Record
 
@@ -229,6 +230,38 @@ class DiskIdentity:
 
 def _unique(device: BlockDevice) -> str:
     return device.wwid or device.serial or str(device.backing_file or "")
+
+
+_NAMESPACES = {"mnt": ("mount", "mount"), "net": ("network", "net"), "ipc": ("IPC", "ipc")}
+"""The adjective of each kind, and the option of nsenter(1)."""
+
+
+def end_of_namespace(namespace: Namespace | None, wanted: str, where: str) -> str | None:
+    """Return why the namespace of a change is gone; None in that namespace, or without one.
+
+    OutOfReachError if it may still exist.
+    """
+    if namespace is None or namespace == Namespace.current(namespace.kind):
+        return None
+    kind, _ = _NAMESPACES[namespace.kind]
+    if namespace.is_gone():
+        return f"its {kind} namespace has ended"
+    raise OutOfReachError(
+        wanted,
+        found=f"it is in another {kind} namespace ({namespace.kind}:[{namespace.inode}])",
+        where=where,
+        remedy=namespace_remedy(namespace.process(), namespace.kind),
+    )
+
+
+def namespace_remedy(process: int | None, kind: str = "mnt") -> str:
+    """Suggest how to restore a change in another namespace."""
+    adjective, option = _NAMESPACES[kind]
+    file = f"/proc/{process}/ns/{kind}" if process else f"the file of the {adjective} namespace"
+    return (
+        f"run `nsenter --{option}={file} iostudy restore`, or end what uses it and run `iostudy "
+        "restore`; `iostudy restore --accept` leaves it as it is"
+    )
 
 
 def boot_id() -> str:

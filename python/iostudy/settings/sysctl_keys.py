@@ -1,4 +1,4 @@
-"""Names, value formats and bounds of sysctls, and sysctls that cannot be restored.
+"""Names, value formats and bounds of sysctls, their namespaces, and which cannot be restored.
 
 A key is written as sysctl(8) does: ``vm.dirty_ratio``, with a slash for a dot inside a part
 (``net.ipv4.conf.eth0/100.rp_filter``), or as a path (``net/ipv4/conf/eth0.100/rp_filter``).
@@ -53,6 +53,16 @@ _IRREVERSIBLE = {
     "net/ipv6/conf/*/ignore_routes_with_linkdown": _SPREADS,
 }
 
+_NAMESPACES = {
+    "net/*": "net",
+    "fs/mqueue/*": "ipc",
+    "kernel/auto_msgmni": "ipc",
+    "kernel/msg*": "ipc",
+    "kernel/sem": "ipc",
+    "kernel/shm*": "ipc",
+}
+"""Of these each namespace has its own. Source: net_namespaces(7), ipc_namespaces(7)."""
+
 RATIO_OF = {
     "vm.dirty_bytes": "vm.dirty_ratio",
     "vm.dirty_background_bytes": "vm.dirty_background_ratio",
@@ -89,6 +99,13 @@ def irreversibility_reason(key: str) -> str | None:
     path = key_path(key)
     reasons = (why for glob, why in _IRREVERSIBLE.items() if fnmatchcase(path, glob))
     return next(reasons, None)
+
+
+def find_namespace(key: str) -> str | None:
+    """Return the kind of namespace that has its own value of a key; None for the whole host."""
+    path = key_path(key)
+    kinds = (kind for glob, kind in _NAMESPACES.items() if fnmatchcase(path, glob))
+    return next(kinds, None)
 
 
 def normalise_blanks(text: str) -> str:

@@ -1,4 +1,4 @@
-"""Kernel parameters below ``/proc/sys``, owned by the host during one boot.
+"""Kernel parameters below ``/proc/sys``, owned by the host or a namespace during one boot.
 
 vm.dirty_ratio and vm.dirty_bytes are one number in two forms, and so are two other pairs: a write
 to one makes the other 0. A change of one therefore covers both, and restores both. The kernel
@@ -16,18 +16,20 @@ import stat
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import ClassVar
+from typing import ClassVar, Self
 
 from iostudy.errors import SettingError, TargetError
 from iostudy.host.files import ROOT
+from iostudy.host.namespaces import Namespace
 from iostudy.settings.attributes import AttributeChange, Attributes, AttributeSetting
-from iostudy.settings.change import SettingKind
+from iostudy.settings.change import Record, SettingKind
 from iostudy.settings.definitions.sysctl import SysctlDefinition
-from iostudy.settings.identity import boot_id
+from iostudy.settings.identity import boot_id, end_of_namespace
 from iostudy.settings.kinds.host_files import HostFiles
 from iostudy.settings.sysctl_keys import (
     COUNTERPARTS,
     RATIO_OF,
+    find_namespace,
     irreversibility_reason,
     key_path,
     normalise_blanks,
@@ -40,9 +42,31 @@ _ROOM = 2
 
 @dataclass(frozen=True)
 class Sysctls(HostFiles):
-    """The files below ``/proc/sys``, each an attribute by its key."""
+    """The files below ``/proc/sys``, each an attribute by its key.
+
+    A ``namespace`` has values of its own, which its processes alone see.
+    """
 
     kind: ClassVar[str] = "sysctl"
+
+    namespace: Namespace | None = None
+
+    @classmethod
+    def find(cls, key: str) -> Self:
+        """Return the owner of a key as this process sees it."""
+        kind = find_namespace(key)
+        return cls(boot_id(), Namespace.current(kind) if kind else None)
+
+    @classmethod
+    def from_record(cls, record: Record) -> Self:
+        """Rebuild from the journal; older versions recorded no namespace."""
+        kept = record.get("namespace")
+        return cls(**{**record, "namespace": Namespace(**kept) if kept else None})
+
+    def absence_reason(self) -> str | None:
+        """Return why the values are gone; OutOfReachError if another namespace has them."""
+        reason = super().absence_reason()
+        return reason or end_of_namespace(self.namespace, "to restore a sysctl", self.name)
 
     def matching(self, pattern: str) -> tuple[str, ...]:
         return (pattern,) if self._mode(pattern) == stat.S_IRUSR | stat.S_IWUSR else ()
@@ -98,7 +122,7 @@ class SysctlSetting(AttributeSetting):
 
 def bind(definition: SysctlDefinition, place: str) -> tuple[SysctlSetting, ...]:
     """Return the host's setting for any place; TargetError if the kernel has none."""
-    owner = Sysctls(boot_id())
+    owner = Sysctls.find(definition.key)
     if not owner.path(definition.key).is_file():
         replaced = f"use {definition.replaced_by}; " if definition.replaced_by else ""
         raise TargetError(
@@ -111,19 +135,25 @@ def bind(definition: SysctlDefinition, place: str) -> tuple[SysctlSetting, ...]:
 
 
 def changes(wanted: Mapping[SysctlSetting, str]) -> tuple[AttributeChange, ...]:
-    """Return one change for all; SettingError before any write for irreversible values."""
-    if not wanted:
-        return ()
+    """Return one change per owner; SettingError before any write for irreversible values."""
     keys = {setting.attribute: value for setting, value in wanted.items()}
     for setting, value in wanted.items():
         _refuse_without_return(setting)
         _refuse_two_forms(setting, keys)
         _refuse_below_use(setting, value)
-    (owner,) = {setting.owner for setting in wanted}
+    owners = dict.fromkeys(setting.owner for setting in wanted)
+    return tuple(
+        _prepare_change(owner, {s: value for s, value in wanted.items() if s.owner == owner})
+        for owner in owners
+    )
+
+
+def _prepare_change(owner: Attributes, wanted: Mapping[SysctlSetting, str]) -> AttributeChange:
+    keys = {setting.attribute: value for setting, value in wanted.items()}
     names = {setting.definition.name: value for setting, value in wanted.items()}
     unproven = [s.attribute for s in wanted if s.definition.undocumented]
     change = AttributeChange.prepare(owner, _cleared(owner, keys) | keys, names)
-    return (replace(change, unproven=tuple(unproven)),)
+    return replace(change, unproven=tuple(unproven))
 
 
 KIND = SettingKind(SysctlDefinition, bind, changes)

@@ -18,11 +18,11 @@ from iostudy.errors import OutOfReachError, SettingError, TargetError
 from iostudy.host import stack
 from iostudy.host.files import ROOT, read_attribute
 from iostudy.host.mounts import Mount, find_mounts_of_device
-from iostudy.host.namespaces import MountNamespace, find_process_with_mount, is_everything_visible
+from iostudy.host.namespaces import Namespace, find_process_with_mount, is_everything_visible
 from iostudy.settings import mount_options
 from iostudy.settings.attributes import SideEffects
 from iostudy.settings.change import Record
-from iostudy.settings.identity import boot_id
+from iostudy.settings.identity import boot_id, end_of_namespace, namespace_remedy
 from iostudy.settings.mount_options import (
     ATIME,
     ATIMES,
@@ -117,18 +117,18 @@ class MountFlags(_RemountOwner):
     side_effects: ClassVar[SideEffects] = {}
 
     id: int
-    namespace: MountNamespace | None = None
+    namespace: Namespace | None = None
 
     @classmethod
     def from_mount(cls, mount: Mount) -> MountFlags:
         """Build from a current mount."""
-        return cls(id=mount.id, namespace=MountNamespace.current(), **_identify(mount))
+        return cls(id=mount.id, namespace=Namespace.current(), **_identify(mount))
 
     @classmethod
     def from_record(cls, record: Record) -> MountFlags:
         """Rebuild from the journal; older versions recorded no namespace."""
         kept = record.get("namespace")
-        return cls(**{**record, "namespace": MountNamespace(**kept) if kept else None})
+        return cls(**{**record, "namespace": Namespace(**kept) if kept else None})
 
     def absence_reason(self) -> str | None:
         """Return why the mount is gone; the kernel reuses its number then.
@@ -137,19 +137,10 @@ class MountFlags(_RemountOwner):
         """
         if reason := self._end_of_instance():
             return reason
-        if self.namespace not in (None, MountNamespace.current()):
-            return self._end_of_namespace(self.namespace)
+        wanted = f"to restore the options of the mount {self.name}"
+        if reason := end_of_namespace(self.namespace, wanted, self._description):
+            return reason
         return None if self._mount() else _UNMOUNTED
-
-    def _end_of_namespace(self, namespace: MountNamespace) -> str:
-        if namespace.is_gone():
-            return "its mount namespace has ended"
-        raise OutOfReachError(
-            f"to restore the options of the mount {self.name}",
-            found=f"it is in another mount namespace (mnt:[{namespace.inode}])",
-            where=self._description,
-            remedy=_namespace_remedy(namespace.process()),
-        )
 
     def values(self) -> dict[str, str]:
         mount = self._mount()
@@ -230,7 +221,7 @@ class FileSystemOptions(_RemountOwner):
             f"to restore the options of the file system of {self.name}",
             found="it is unmounted here, but a process or another mount namespace still uses it",
             where=self._description,
-            remedy=f"mount it again, or {_namespace_remedy(process)}",
+            remedy=f"mount it again, or {namespace_remedy(process)}",
         )
 
     def values(self) -> dict[str, str]:
@@ -293,15 +284,6 @@ class FileSystemOptions(_RemountOwner):
             if mount_calls.is_reachable(mount):
                 return mount
         raise OSError(errno.EBUSY, "another mount hides it, or it is unmounted")
-
-
-def _namespace_remedy(process: int | None) -> str:
-    """Suggest how to restore a change in another mount namespace."""
-    file = f"/proc/{process}/ns/mnt" if process else "the file of the mount namespace"
-    return (
-        f"run `nsenter --mount={file} iostudy restore`, or end what uses it and run `iostudy "
-        "restore`; `iostudy restore --accept` leaves it as it is"
-    )
 
 
 Owner = MountFlags | FileSystemOptions

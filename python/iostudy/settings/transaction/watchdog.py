@@ -59,10 +59,11 @@ def _environment(journal: Path) -> dict[str, str]:
 
 
 def _can_use_systemd() -> bool:
-    """Return whether systemd is running (sd_booted(3)), and sees this process's mounts."""
+    """Return whether systemd is running (sd_booted(3)), and sees what this process changes."""
     if os.geteuid() != ROOT_UID or not Path("/run/systemd/system").is_dir():
         return False
-    same = all(_namespace("self", kind) == _namespace("1", kind) for kind in ("mnt", "pid"))
+    kinds = ("ipc", "mnt", "net", "pid")
+    same = all(_namespace("self", kind) == _namespace("1", kind) for kind in kinds)
     return same and shutil.which("systemd-run", path=SEARCH_PATH) is not None
 
 
