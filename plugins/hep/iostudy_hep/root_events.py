@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import partial
@@ -32,7 +32,7 @@ from iostudy.workloads.native.latency import (
 from iostudy.workloads.option_types import Count, Options, Pause, Seconds, Size
 from iostudy.workloads.page_cache import drop_file
 from iostudy.workloads.tick import Tick
-from iostudy.workloads.workload import Place, Workload
+from iostudy.workloads.workload import Place, Workload, describe_version
 from iostudy_hep import file
 from iostudy_hep.access import Access
 
@@ -99,6 +99,11 @@ class RootEvents(Workload):
     def reads(self) -> bool:
         """The jobs find nothing in the page cache."""
         return True
+
+    def contents(self) -> Iterable[tuple[str, str]]:
+        """Return the version of the user's own file."""
+        path = self.options.file
+        return [(str(path), describe_version(path))] if path is not None else ()
 
     def check(self) -> None:
         """UsageError if the file is not a ROOT file, or a client of HDFS is missing."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -17,7 +17,7 @@ from iostudy.workloads.definition import Figure, WorkloadDefinition, fixed_figur
 from iostudy.workloads.measurement import BYTES, Measurement
 from iostudy.workloads.native.latency import compact_histogram, latency_figures, latency_readings
 from iostudy.workloads.option_types import Options
-from iostudy.workloads.workload import Place, Workload
+from iostudy.workloads.workload import Place, Workload, describe_version
 from iostudy_trace.matching import MatchedTrace, match
 from iostudy_trace.replay_threads import build_replay_threads
 from iostudy_trace.trace_file import read_trace
@@ -49,6 +49,10 @@ class TraceWorkload(Workload):
     def reads(self) -> bool:
         """No trial needs files."""
         return True
+
+    def contents(self) -> Iterable[tuple[str, str]]:
+        """Return the version of the trace."""
+        return [(self.options.file, describe_version(Path(self.options.file)))]
 
     def check(self) -> None:
         """UsageError: a trace would overwrite the data of a real drive."""

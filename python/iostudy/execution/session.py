@@ -19,6 +19,7 @@ from iostudy.ledger.store import Ledger, refuse_existing_study
 from iostudy.ledger.studies import (
     CONFIRMATION,
     CONTINUATION,
+    FILES,
     METHOD,
     NODES,
     REFUSED,
@@ -41,6 +42,7 @@ from iostudy.study.mode import find_mode, has_comparison
 from iostudy.study.model import Study
 from iostudy.study.plan import draw_seed
 from iostudy.study.privileges import adapt_to_user
+from iostudy.study.requests import read_files
 from iostudy.study.sections import Refusal
 
 _VERSION = ("versions", "iostudy")
@@ -82,7 +84,7 @@ class StudySession:
         limit: TimeLimit = NO_LIMIT,
     ) -> tuple[ComparisonResult, ...]:
         """Record the study before its first trial, then run it."""
-        circumstances = node.circumstances()
+        circumstances = self._circumstances(node)
         if self.recorded is not None:
             refuse_other_circumstances(self.recorded.circumstances, circumstances)
         study = _with_levels(self.study, node, self.recorded)
@@ -94,6 +96,12 @@ class StudySession:
             return run_study(study, Run(node, ledger, listeners, limit))
         finally:
             ledger.close()
+
+    def _circumstances(self, node: Node) -> Mapping[str, Any]:
+        circumstances = node.circumstances()
+        # Each of several nodes has files of its own.
+        files = {} if NODES in circumstances else read_files(self.study)
+        return {**circumstances, **({FILES: files} if files else {})}
 
     def _ledger(self, study: Study, circumstances: Mapping[str, Any], seed: int | None) -> Ledger:
         if self.recorded is not None:
@@ -189,10 +197,12 @@ def refuse_other_circumstances(began: Mapping[str, Any], now: Mapping[str, Any])
     """
     if NODES not in now:
         _refuse_others(began, now, FIXED_CIRCUMSTANCES, "--resume")
+        _refuse_other_files(began, now)
         return
     for node, facts in now[NODES].items():
         if node in began[NODES]:
             _refuse_others(began[NODES][node], facts, FIXED_CIRCUMSTANCES, node)
+            _refuse_other_files(began[NODES][node], facts, f" on {node}")
         else:
             _refuse_others(began, facts, (_VERSION,), node)
 
@@ -208,6 +218,18 @@ def _refuse_others(
                 found=f"{' '.join(path)} was {before} and is {after}",
                 where=where,
                 remedy="restore these circumstances, or start again in another folder",
+            )
+
+
+def _refuse_other_files(began: Mapping[str, Any], now: Mapping[str, Any], on: str = "") -> None:
+    for name, digest in began.get(FILES, {}).items():  # older ledgers have none
+        current = now.get(FILES, {}).get(name)
+        if current != digest:
+            raise UsageError(
+                "to resume the study with the files that it began with",
+                found=f"this one has changed: its SHA-256 was {digest} and is {current}",
+                where=f"{name}{on}",
+                remedy="restore its content and time, or start again in another folder",
             )
 
 

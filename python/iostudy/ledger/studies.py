@@ -40,6 +40,9 @@ REFUSED = "refused_levels"
 NODES = "nodes"
 """The key of each node's circumstances in those of a study, if its nodes run trials together."""
 
+FILES = "files"
+"""The key of the digests of the files that the study names, in its circumstances."""
+
 CONFIRMATION = "confirmation"
 """The subfolder of a study that confirms the winner; its study file has the same name."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -10,14 +11,17 @@ from pydantic import BaseModel, ValidationError
 
 from iostudy import plugins
 from iostudy.errors import IostudyError, raise_together
+from iostudy.safe_path import read_named
 from iostudy.study.combinations import Configuration
 from iostudy.study.model import Study, WorkloadRequest
 from iostudy.study.names import UnknownNameError, find_duplicates, parse_label
 from iostudy.study.problems import KeyPath, ProblemCollector, format_reason
 from iostudy.study.source import format_value
+from iostudy.units import MIB
 from iostudy.workloads import catalog
 from iostudy.workloads.workload import NO_TARGET, TargetPaths, Workload
 
+_DRIVE_FILE = ".yaml"
 _SYNC_LATENCY = "sync_latency_"
 _WITHOUT_SYNCS = ("latency_", "write_latency_")
 _LABEL, _FIGURE = _OWN_KEYS = ("label", "figure")
@@ -186,6 +190,24 @@ def list_trials(
                 request,
                 catalog.get(request.name).make(apply_configuration(request, configuration)),
             )
+
+
+def read_files(study: Study) -> dict[str, str]:
+    """Return the SHA-256 of each file that says what the study runs, by its name in the study.
+
+    UsageError or OSError for a file that cannot be read.
+    """
+    models = dict.fromkeys(model for model in study.target.models if model.endswith(_DRIVE_FILE))
+    contents: dict[str, set[str]] = {
+        model: {read_named(Path(model), MIB).decode("latin-1")} for model in models
+    }
+    for _, workload in list_trials(study.workloads, study.known().configurations()):
+        for name, content in workload.contents():
+            contents.setdefault(name, set()).add(content)
+    return {
+        name: sha256("\n".join(sorted(texts)).encode(errors="surrogateescape")).hexdigest()
+        for name, texts in contents.items()
+    }
 
 
 def find_unsynced_latencies(study: Study) -> Iterator[str]:

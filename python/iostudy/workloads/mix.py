@@ -193,6 +193,9 @@ class Mix(Workload):
         paths = (path for member in self.members for path in member.workload.places(place))
         return tuple(dict.fromkeys(paths))
 
+    def contents(self) -> Iterable[tuple[str, str]]:
+        return [content for member in self.members for content in member.workload.contents()]
+
     def check(self) -> None:
         for member in self.members:
             member.workload.check()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, TypeVar, runtime_checkable
@@ -121,6 +121,15 @@ class Place:
         return self.machine.run(job, self.tick)
 
 
+def describe_version(path: Path) -> str:
+    """Return size and time of modification of a file whose content is too large to be compared."""
+    try:
+        status = path.stat()
+    except OSError as error:
+        return error.strerror or str(error)
+    return f"{status.st_size} bytes of {status.st_mtime_ns} ns"
+
+
 class Workload(ABC):
     """A workload with its options, ready to be carried out in a place.
 
@@ -165,6 +174,14 @@ class Workload(ABC):
     def places(self, place: Place) -> tuple[Path, ...]:
         """Return a directory on each disk or mount of the files whose I/O is measured."""
         return (place.directory,)
+
+    def contents(self) -> Iterable[tuple[str, str]]:
+        """Return the name and the content of each file that its options name.
+
+        A study whose files change is another one. Of large data, `describe_version` stands for the
+        content. UsageError for a file that cannot be read.
+        """
+        return ()
 
     def check(self) -> None:
         """Refuse, before anything is changed, what this machine lacks; UsageError says what."""

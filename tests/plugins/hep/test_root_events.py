@@ -160,3 +160,14 @@ def test_missing_space_has_a_remedy(place):
         assert list(place.directory.iterdir()) == []
     finally:
         subprocess.run(["umount", place.directory], check=True)
+
+
+def test_the_own_file_is_compared_by_size_and_time(tmp_path):
+    path = tmp_path / "own.root"
+    path.write_bytes(b"1")
+    workload = make(file=str(path))
+    ((name, before),) = workload.contents()
+    assert name == str(path)
+    path.write_bytes(b"12")
+    assert list(workload.contents()) != [(name, before)]
+    assert not make().contents()

@@ -104,3 +104,13 @@ def test_a_flush_writes_the_cache_of_the_drive():
     result, counters = disk().replay_trace(TraceReplay([[write, flush]]), SETUP)
     assert dict(counters)["flushes"] == 1
     assert result.seconds > without.seconds + 0.001
+
+
+def test_the_trace_is_compared_by_size_and_time(tmp_path: Path) -> None:
+    path = write(tmp_path / "trace.parquet", list(reads()))
+    definition = get("trace")
+    workload = definition.make(definition.options.model_validate({"file": str(path)}))
+    ((name, before),) = workload.contents()
+    assert name == str(path)
+    write(path, list(reads(count=21)))
+    assert list(workload.contents()) != [(name, before)]

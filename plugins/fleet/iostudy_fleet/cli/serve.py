@@ -29,4 +29,4 @@ def serve_trials(path: Path) -> None:
     server = TrialServer(order.calls)
     build = partial(build_local_node, study, folder.out, Permission(), server.reach_start)
     with ExitStack() as resources:
-        server.serve(folder, ServedNode(build, study.workloads, resources))
+        server.serve(folder, ServedNode(build, study, resources))

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import AbstractContextManager, ExitStack
 from pathlib import Path
 from typing import Annotated
 
 from pydantic import AfterValidator, BaseModel, JsonValue
 
+from iostudy.ledger.studies import FILES
 from iostudy.node.local import LocalNode
 from iostudy.node.protocol import BlockSession
 from iostudy.study.combinations import Configuration
-from iostudy.study.model import WorkloadRequest
+from iostudy.study.model import Study
+from iostudy.study.requests import read_files
 from iostudy_fleet.together.trial_messages import NodeError, NodeTrial
 
 
@@ -49,11 +51,12 @@ class ServedNode:
     def __init__(
         self,
         build: Callable[[], AbstractContextManager[LocalNode]],
-        workloads: Sequence[WorkloadRequest],
+        study: Study,
         resources: ExitStack,
     ) -> None:
         self._build = build
-        self._workloads = {workload.label: workload for workload in workloads}
+        self._study = study
+        self._workloads = {workload.label: workload for workload in study.workloads}
         self._resources = resources
         self._block = ExitStack()
         self._session: BlockSession | None = None
@@ -85,8 +88,8 @@ class ServedNode:
         return {label: NodeError.describe(error) for label, error in refused.items()}
 
     def circumstances(self) -> Circumstances:
-        """As `Node` says."""
-        return dict(self._opened.circumstances())
+        """As `Node` says, with the files of this node."""
+        return {**self._opened.circumstances(), FILES: read_files(self._study)}
 
     def begin_block(self, workload: str, seed: int) -> None:
         """Begin a block."""

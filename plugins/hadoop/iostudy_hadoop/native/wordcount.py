@@ -5,7 +5,7 @@ from __future__ import annotations
 import glob
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,7 +23,7 @@ from iostudy.workloads.file_removal import remove
 from iostudy.workloads.measurement import BYTES, Measurement
 from iostudy.workloads.native.latency import compact_histogram, latency_figures, latency_readings
 from iostudy.workloads.option_types import Count, Options, Size, TextList, at_most
-from iostudy.workloads.workload import Place, Workload
+from iostudy.workloads.workload import Place, Workload, describe_version
 from iostudy_hadoop.native.option_types import Directories, Memory
 
 _TEXT, _OUTPUT, _MADE = "words-in", "words-out", "words-made.json"
@@ -137,6 +137,11 @@ class Wordcount(Workload):
     def reads(self) -> bool:
         """The text is read from the device."""
         return True
+
+    def contents(self) -> Iterable[tuple[str, str]]:
+        """Return the versions of the user's own texts, by the name or pattern of several."""
+        for name in self.options.input:
+            yield name, "\n".join(f"{text} {describe_version(Path(text))}" for text in _texts(name))
 
     def check(self) -> None:
         """Refuse texts that cannot be read, and spill folders that cannot be written to."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -89,6 +89,11 @@ class Fio(Workload):
     def space_bytes(self) -> int:
         """Return 0: sizes can depend on the file system (size=80%) and are unknown before."""
         return 0
+
+    def contents(self) -> Iterable[tuple[str, str]]:
+        """Return the jobs as fio reads them, with included files."""
+        job = self.options.job
+        return [("the jobs of the study file" if "\n" in job else job, str(self._job))]
 
     def check(self) -> None:
         """UsageError if fio is missing, or the job file cannot be run."""

@@ -197,3 +197,15 @@ def test_full_output_folder_has_a_remedy(place, tmp_path):
 def test_options_that_cannot_work_are_refused(options):
     with pytest.raises(ValidationError):
         make(**options)
+
+
+def test_the_own_texts_are_compared_by_size_and_time(tmp_path):
+    (tmp_path / "a.log").write_text("one two")
+    (tmp_path / "b.log").write_text("three")
+    workload = make(input=[f"{tmp_path}/*.log"])
+    ((name, before),) = workload.contents()
+    assert name == f"{tmp_path}/*.log"
+    assert list(workload.contents()) == [(name, before)]
+    (tmp_path / "b.log").write_text("three four")
+    assert list(workload.contents()) != [(name, before)]
+    assert list(make(**SMALL).contents()) == []

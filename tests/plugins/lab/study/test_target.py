@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from iostudy.study.requests import read_files
 from iostudy.study.targets.section import parse_target
 from iostudy_lab.study.target import DriveTarget
+from tests.study.files import GOOD, read
 
 
 def test_a_modelled_drive() -> None:
@@ -57,3 +60,23 @@ def test_a_volume_of_modelled_drives() -> None:
         "a volume md-raid10 with 2 stripes of 64KiB, far copies on 6 modelled drives "
         "ultrastar-7k8 of 1GiB, without initial sync, with ext4"
     )
+
+
+@pytest.mark.parametrize(
+    "target",
+    [
+        "{drive: {OF, model: FILE}}",
+        "{drive: {OF, model: smr-8tb, beside: {other: FILE}}}",
+        "{drive: {OF, model: FILE, simulated: true}}",
+        "{volume: {kind: md-raid0, devices: {drive: {OF, count: 2, model: smr-8tb, last: FILE}}}}",
+    ],
+)
+def test_drive_files_are_files_of_the_study(tmp_path: Path, target: str) -> None:
+    path = tmp_path / "my.yaml"
+    path.write_text("base: ultrastar-7k8\n")
+    target = target.replace("FILE", str(path)).replace("OF", "size: 1GiB")
+    study = read(GOOD.replace("/data/scratch", target))
+    before = read_files(study)
+    assert before.keys() == {str(path)}
+    path.write_text("base: ultrastar-7k8\nrpm: 5400\n")
+    assert read_files(study) != before
