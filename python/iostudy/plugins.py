@@ -68,7 +68,8 @@ class Command:
     Typer application of a command group. ``takes_command_line``: a command line of the user may
     follow ``--``. ``analyzes``: it loads NumPy and the charts, and writes or reads reports.
     ``changes_host``: it does not start while a change is unrestored. ``restores``: it restores
-    what a killed command left itself, as where its options say whether it changes the host.
+    by itself what a killed command left, for example if its options decide whether it changes
+    the host.
     """
 
     name: str

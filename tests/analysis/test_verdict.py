@@ -121,10 +121,10 @@ def test_blocks_needed_are_those_of_the_end_where_the_formula_has_failed():
 def test_after_the_plan_the_blocks_needed_are_those_of_a_stage():
     rule = replace(RULE, continuation=CONTINUABLE)
     assert rule.required_blocks(0.06) > RULE.max_blocks
-    assert rule.estimate_needed(0.06, 30) == 60
-    assert rule.estimate_needed(0.03, 20) == 30
-    assert rule.estimate_needed(0.03, 30) == 60
-    assert rule.estimate_needed(0.03, 61) == 120
+    assert rule.estimate_blocks_needed(0.06, 30) == 60
+    assert rule.estimate_blocks_needed(0.03, 20) == 30
+    assert rule.estimate_blocks_needed(0.03, 30) == 60
+    assert rule.estimate_blocks_needed(0.03, 61) == 120
 
 
 @pytest.mark.parametrize("higher", [True, False])

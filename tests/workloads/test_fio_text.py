@@ -78,6 +78,7 @@ def folder(tmp_path, monkeypatch):
         "outer.fio": "include evil.fio\n",
         "sections.fio": "bs=4k\n[other]\n",
         "itself.fio": "include itself.fio\n",
+        "twice.fio": "include twice.fio\n" * 2,
     }
     for name, text in files.items():
         (tmp_path / name).write_text(text)
@@ -108,6 +109,11 @@ def test_what_fio_would_read_in_another_way_is_refused(folder):
         (refusal,) = refusals(folder, f"[a]\n{line}\n")
         assert reason in refusal, line[:80]
         assert len(refusal) < 200
+
+
+def test_files_that_include_one_another_end(folder):
+    (refusal,) = set(refusals(folder, "[a]\ninclude twice.fio\n"))
+    assert "one of at most 256" in refusal
 
 
 def test_values_of_variables_and_keywords_are_those_of_fio(folder, monkeypatch):

@@ -162,7 +162,7 @@ def _describe(
             blocks_needed=None
             if verdict.is_final or math.isnan(sd)
             # A futile comparison needs more blocks than the study has.
-            else rule.estimate_needed(sd, max(count, rule.max_blocks if futile else 0)),
+            else rule.estimate_blocks_needed(sd, max(count, rule.max_blocks if futile else 0)),
             fragile=_is_fragile(used, verdict, rule),
             futile=futile,
             is_not_worse=bool(ended.not_worse[row]),

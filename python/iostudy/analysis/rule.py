@@ -89,17 +89,17 @@ class Rule:
         """
         return _detectable_difference(blocks, self._last_level(blocks))
 
-    def estimate_needed(self, sd: float, past: int) -> int:
-        """Return the blocks that would probably give a verdict, more than the ``past`` ones.
+    def estimate_blocks_needed(self, sd: float, blocks: int) -> int:
+        """Return the total number that would probably give a verdict, where ``blocks`` gave none.
 
-        After the plan, and where the margin's difference would have been found by now, it is the
-        end of a stage: the levels before it are so small that few blocks hardly decide.
+        It is the end of a stage after the plan, where the levels of earlier analyses are too small
+        to be likely to decide, and where ``blocks`` should have found a difference of the margin.
         """
-        needed = self.required_blocks(sd)
-        if past < needed <= self.max_blocks:
-            return needed
-        ends = self.continuation.ends(self.max_blocks)
-        return next((end for end in ends if end >= max(needed, past + 1)), max(needed, past + 1))
+        required = self.required_blocks(sd)
+        if blocks < required <= self.max_blocks:
+            return required
+        least, ends = max(required, blocks + 1), self.continuation.ends(self.max_blocks)
+        return next((end for end in ends if end >= least), least)
 
     def required_blocks(self, sd: float) -> int:
         """Return the fewest blocks that find a difference of the margin with power 0.8.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import groupby
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -199,16 +199,12 @@ def _describe_workload(
     better = "higher" if figure.higher_is_better else "lower"
     loads = [level.load for level in levels if level.load]
     text = f"{', '.join(load.text for load in loads)}; compared at each, and a curve over all"
-    written = format_options(request.options, with_defaults=False)
-    scripts = [
-        ("", f"{name}: {line}")
-        for name, value in written.items()
-        if len(lines := value.splitlines()) > 1 and name not in varied
-        for line in lines
-    ]
+    given = format_options(request.options, with_defaults=False)
+    others = {*varied, request.load.option if request.load else ""}
+    options = {name: value for name, value in given.items() if name not in others}
     return [
-        ("workload", f"{request.listed_as}: {_describe_options(request, varied)}"),
-        *scripts,
+        ("workload", f"{request.listed_as}: {_describe_options(request, options)}"),
+        *(("", text) for text in _list_script_lines(options)),
         *(("load", f"{load.option} of {text}") for load in loads[:1]),
         ("", f"its {figure.name} in {figure.unit} decides; {better} is better"),
         *(
@@ -218,21 +214,24 @@ def _describe_workload(
     ]
 
 
-def _describe_options(request: WorkloadRequest, varied: Collection[str]) -> str:
-    """Format the options that differ from their defaults, except the load and varied ones."""
-    written = format_options(request.options, with_defaults=False)
-    others = {*varied, request.load.option if request.load else ""}
-    chosen = format_pairs(
-        {name: _shorten(value) for name, value in written.items() if name not in others}
-    )
+def _describe_options(request: WorkloadRequest, options: Mapping[str, str]) -> str:
+    """Format the options that differ from their defaults; of a script its length."""
+    scripts = {
+        name: f"(script of {len(lines)} lines)"
+        for name, value in options.items()
+        if len(lines := value.splitlines()) > 1
+    }
+    chosen = format_pairs({**options, **scripts})
     name = "" if request.listed_as == request.name else f"{request.name} with "
     return name + (f"{chosen}, and defaults" if chosen else "its defaults")
 
 
-def _shorten(value: str) -> str:
-    """A value of one line as it stands; of a script its length."""
-    lines = len(value.splitlines())
-    return value if lines <= 1 else f"(script of {lines} lines)"
+def _list_script_lines(options: Mapping[str, str]) -> Iterator[str]:
+    """Yield the lines of every option that has several, each with the name of its option."""
+    for name, value in options.items():
+        lines = value.splitlines()
+        if len(lines) > 1:
+            yield from (f"{name}: {line}" for line in lines)
 
 
 class CheckedFactor(Value):

@@ -42,7 +42,7 @@ from iostudy.study.mode import find_mode, has_comparison
 from iostudy.study.model import Study
 from iostudy.study.plan import draw_seed
 from iostudy.study.privileges import adapt_to_user
-from iostudy.study.requests import read_files
+from iostudy.study.requests import digest_files
 from iostudy.study.sections import Refusal
 
 _VERSION = ("versions", "iostudy")
@@ -100,7 +100,7 @@ class StudySession:
     def _circumstances(self, node: Node) -> Mapping[str, Any]:
         circumstances = node.circumstances()
         # Each of several nodes has files of its own.
-        files = {} if NODES in circumstances else read_files(self.study)
+        files = {} if NODES in circumstances else digest_files(self.study)
         return {**circumstances, **({FILES: files} if files else {})}
 
     def _ledger(self, study: Study, circumstances: Mapping[str, Any], seed: int | None) -> Ledger:

@@ -56,10 +56,9 @@ def install(
 
     Raises UsageError before anything is written: without root, for lines of others that say
     something else, for a file that its own tool refuses, or that has changed since it was read.
-    SettingError where a file cannot be
-    written or a tool does not activate it: the files are then as they were. SettingError also
-    where the kernel says something else afterwards: the files then stay, and hold from the next
-    start.
+    SettingError where a file cannot be written or a tool does not activate it: the files are then
+    as they were. SettingError also where the kernel says something else afterwards: the files then
+    stay, and hold from the next start.
     """
     host = host or TargetHost()
     require_installable(rendered)

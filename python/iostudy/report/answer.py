@@ -116,7 +116,7 @@ def _reasons(report: Report, compared: list[Result]) -> Iterator[str]:
         yield f"a verdict needs at least {fewest}, and {first}"
     if rare := report.method.rare:
         limit = f"slow runs of both to be rarer than {format_percent(rare)}"
-        yield f"equivalent and not worse also need {limit}, which takes blocks"
+        yield f"equivalent and not worse also need {limit}, which may take more blocks"
     if report.state is State.STOPPED:
         yield "not all blocks have run"
 
@@ -142,7 +142,7 @@ def _explain_noise(report: Report) -> Iterator[str]:
         < workload.noise.blocks
     ]
     if noisy:
-        noise, ran, label = max(noisy, key=lambda found: found[0].blocks)
+        noise, ran, label = max(noisy, key=lambda entry: entry[0].blocks)
         sd, margin = (format_percent(round(share, 3)) for share in (noise.sd, noise.margin))
         too_much = f"too much to tell {margin} apart in {format_count(ran, 'block')}"
         yield f"pairs of runs of {label} vary by {sd}, {too_much}"

@@ -192,7 +192,7 @@ def list_trials(
             )
 
 
-def read_files(study: Study) -> dict[str, str]:
+def digest_files(study: Study) -> dict[str, str]:
     """Return the SHA-256 of each file that says what the study runs, by its name in the study.
 
     UsageError or OSError for a file that cannot be read.

@@ -122,7 +122,7 @@ class Place:
 
 
 def describe_version(path: Path) -> str:
-    """Return size and time of modification of a file whose content is too large to be compared."""
+    """Return the size and modification time of a file, in place of a content that is large."""
     try:
         status = path.stat()
     except OSError as error:
@@ -178,8 +178,8 @@ class Workload(ABC):
     def contents(self) -> Iterable[tuple[str, str]]:
         """Return the name and the content of each file that its options name.
 
-        A study whose files change is another one. Of large data, `describe_version` stands for the
-        content. UsageError for a file that cannot be read.
+        A study cannot be resumed with other contents. `describe_version` stands for the content of
+        a large file. UsageError for a file that cannot be read.
         """
         return ()
 

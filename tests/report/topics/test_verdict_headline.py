@@ -133,8 +133,9 @@ def test_what_is_equivalent_or_better_by_a_guard_alone_is_not_called_harmful() -
 def test_a_goal_that_is_met_at_its_own_level_has_changes_with_signs() -> None:
     both = {"write": {"kyber": HARMLESS}, "read": {"kyber": OPEN}}
     assert said(both, "kyber") == (
-        "The goal has a level of its own, at which kyber meets it: +1.0 % [-2.0, +5.0] on write "
-        "and +1.0 % [-5.0, +7.0] on read against “none”."
+        "kyber meets the goal of the study: +1.0 % [-2.0, +5.0] on write and +1.0 % [-5.0, +7.0] "
+        "on read against “none” (these intervals have the level of all verdicts, which is "
+        "stricter)."
     )
 
 

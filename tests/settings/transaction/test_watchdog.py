@@ -1,4 +1,4 @@
-"""Whether systemd starts the watchdog of a run: only where it sees what the run changes."""
+"""systemd starts the watchdog of a run only in the namespaces of that run."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ from iostudy.node.local import LocalNode
 from iostudy.node.protocol import BlockSession
 from iostudy.study.combinations import Configuration
 from iostudy.study.model import Study
-from iostudy.study.requests import read_files
+from iostudy.study.requests import digest_files
 from iostudy_fleet.together.trial_messages import NodeError, NodeTrial
 
 
@@ -89,7 +89,7 @@ class ServedNode:
 
     def circumstances(self) -> Circumstances:
         """As `Node` says, with the files of this node."""
-        return {**self._opened.circumstances(), FILES: read_files(self._study)}
+        return {**self._opened.circumstances(), FILES: digest_files(self._study)}
 
     def begin_block(self, workload: str, seed: int) -> None:
         """Begin a block."""

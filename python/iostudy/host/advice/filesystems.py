@@ -155,7 +155,7 @@ ATIME_RULES = (
 
 
 def _target(facts: Facts, beginnings: tuple[str, ...], advised: str) -> Iterator[Observation]:
-    """Observe a target on a file system whose type begins like that."""
+    """Observe a target whose type of file system begins with one of ``beginnings``."""
     entry = facts.target
     if entry and entry.filesystem.startswith(beginnings):
         yield Observation(

@@ -229,9 +229,9 @@ def explain(
         factor.kind is FactorKind.SETTING and catalog.get(factor.name).reach.needs_place
         for factor in study.factors
     ):
-        differs = any(result.verdict in (Verdict.BETTER, Verdict.WORSE) for result in results)
         of_results = [limited.get(result.configuration) for result in results]
-        if not differs and all(limit is not None and limit.no_help for limit in of_results):
+        cannot_help = all(limit is not None and limit.no_help for limit in of_results)
+        if cannot_help and not _is_different(results):
             same = list(results[1:])
     of_equal = [limited.get(result.configuration) for result in (results[0], *same)]
     reports = [limit for limit in of_equal if limit is not None and limit.confidence in _TRUSTED]
@@ -247,13 +247,17 @@ def explain(
     text = f"{first.limit.subject(first.of)} was the bottleneck of {whom}: {figures}"
     busy = {finite(report.busy.value) or 0.0: report.busy.of for report in reports if report.busy}
     most = max(busy, default=MOSTLY_IDLE)
-    differs = any(result.verdict in (Verdict.BETTER, Verdict.WORSE) for result in results)
-    if differs or first.limit in _OF_THE_DISK or most >= MOSTLY_IDLE:
+    if _is_different(results) or first.limit in _OF_THE_DISK or most >= MOSTLY_IDLE:
         return text
     return (
         f"{text}; {busy[most]} was busy at most {most:.0f} % of the time, so no disk setting can "
         "make a difference"
     )
+
+
+def _is_different(results: Sequence[Result]) -> bool:
+    """Whether a difference from the baseline is shown."""
+    return any(result.verdict in (Verdict.BETTER, Verdict.WORSE) for result in results)
 
 
 def explain_all_workloads(
@@ -303,8 +307,7 @@ def suggest_remedies(
     """Steps against a bottleneck that hides differences, and against disturbances."""
     on: dict[str, list[str]] = {}
     for workload in workloads:
-        differs = any(r.verdict in (Verdict.BETTER, Verdict.WORSE) for r in workload.results)
-        is_explained = workload.explanation and not differs
+        is_explained = workload.explanation and not _is_different(workload.results)
         if is_explained and (advice := _advice(study, workload, limited)):
             on.setdefault(advice, []).append(workload.label)
     for advice, labels in on.items():

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 MOST_NAMED = 3
 """More workloads, configurations or pairs of them than these are counted."""
 _ELAPSED = "exec_time"
-_OPENINGS = ("no ", "the ", "all comparisons ")
+_OPENINGS = ("no ", "the comparison ", "all comparisons ")
 """Words that start a sentence with a capital letter; labels keep theirs."""
 _ORDER = (
     Verdict.BETTER,
@@ -342,8 +342,9 @@ class _Headline:
         better = [name for name, result in results.items() if result.verdict is Verdict.BETTER]
         if not better:
             changes = [f"{format_change(result)} on {name}" for name, result in results.items()]
-            goal = f"the goal has a level of its own, at which {self.topic.name(winner)} meets it"
-            return f"{goal}: {join_words(changes)} against {self.baseline}"
+            against = f"{join_words(changes)} against {self.baseline}"
+            level = "these intervals have the level of all verdicts, which is stricter"
+            return f"{self.topic.name(winner)} meets the goal of the study: {against} ({level})"
         who = f"{self.topic.name(winner)} is better than {self.baseline}:"
         if rivals := [label for label in candidates[1:] if label in self.by_configuration]:
             who = f"{self._name([winner, *rivals])} are better than {self.baseline}; "

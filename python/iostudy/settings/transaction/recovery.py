@@ -227,18 +227,18 @@ def _restore_contents(
         # The owner has ended, but a study may use the settings.
         with lock_affected(name for step in steps for name in step.change.affected_resources()):
             if _is_superseded(steps, journal.path):
-                return _wait(steps, journal, "it has been changed again since")
+                return _leave_in_force(steps, journal, "it has been changed again since")
             result = undo(journal, steps, policy) + UndoResult(failures=failures)
     except BusyError as busy:
-        return _wait(steps, journal, busy.found)
+        return _leave_in_force(steps, journal, busy.found)
     return Recovery(result + _finish(journal, contents, result))
 
 
-def _wait(steps: Sequence[JournaledChange], journal: Journal, found: str) -> Recovery:
-    """Leave the changes of an ended owner in force, as a failure that may not last."""
+def _leave_in_force(steps: Sequence[JournaledChange], journal: Journal, reason: str) -> Recovery:
+    """Return the failure to undo an ended owner's changes now; a later attempt may succeed."""
     failure = OutOfReachError(
         f"to undo: {'; '.join(step.change.describe() for step in steps)}",
-        found=found,
+        found=reason,
         where=str(journal.path),
         remedy="wait until nobody uses it; `iostudy restore` tries again",
     )

@@ -26,7 +26,7 @@ from iostudy.workloads.workload import NO_TARGET, TargetPaths
 READY_MADE = Path(__file__).parent / "jobs"
 _PARSING_SECONDS = 60.0
 _PARSER_VARIABLES = frozenset({"PATH", "LD_LIBRARY_PATH"})
-"""What fio needs to be found and to start."""
+"""The variables by which the program fio and its libraries are found."""
 
 _FILENAME = "filename"
 _PATH_LISTS = frozenset({_FILENAME, DIRECTORY})
@@ -299,7 +299,7 @@ def read(job: str, override: Mapping[str, str]) -> JobFile:
 
 def _parse(path: Path, content: str, override: Mapping[str, str]) -> JobFile:
     lines = fio_text.rewrite(content, path.parent, override)
-    if refusals := list(fio_text.find_refusals(lines)):
+    if refusals := dict.fromkeys(fio_text.find_refusals(lines)):
         raise _invalid(path, "; ".join(refusals), _REMEDY)
     # The text may be anybody's: fio, which is written in C, parses it without the rights of root.
     nobody = Account.nobody() if os.geteuid() == ROOT_UID else None

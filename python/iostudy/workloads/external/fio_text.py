@@ -29,7 +29,8 @@ ENGINES = frozenset(
 """Those that work on files."""
 OTHER_ENGINE = "does not work on files; take one of those that do"
 
-_MAX_INCLUDES = 16
+_MAX_INCLUDES, _MOST_INCLUDED = 16, 256
+"""Depth of includes, which is fio's, and included files in all."""
 MOST_BYTES = MIB
 _MOST_LINE_BYTES = 4094
 """fio before 3.15 takes the rest of a longer line for another line (parse.h, OPT_LEN_MAX)."""
@@ -54,7 +55,8 @@ def rewrite(text: str, folder: Path, override: Mapping[str, str]) -> list[str]:
     Overrides stand at the end of every job, and carriers in place of directories. ``folder`` is
     that of the job file, from which its includes are found.
     """
-    lines = _overridden(_with_includes(text, folder, _MAX_INCLUDES), override)
+    included = _with_includes(text, folder, _MAX_INCLUDES, iter(range(_MOST_INCLUDED)))
+    lines = _overridden(included, override)
     return [_carried(_expanded(line)) for line in lines]
 
 
@@ -80,7 +82,8 @@ def _refusal(line: str) -> str:
     if _is_header(line):
         return ""
     if line.startswith(_INCLUDE):
-        return "includes no file that can be read, has no sections, and is at most 16 deep"
+        most = f"is at most {_MAX_INCLUDES} deep, and one of at most {_MOST_INCLUDED}"
+        return f"includes no file that can be read, has no sections, {most}"
     if not _PARAMETER.fullmatch(name):
         return "is no parameter and no section"
     if name == "ioengine" and value not in ENGINES:
@@ -133,7 +136,7 @@ def _expanded(line: str) -> str:
     if _is_header(line) or line.startswith(_INCLUDE):
         return line
     name, equals, value = line.partition("=")
-    return name + equals + _VARIABLE.sub(lambda found: os.environ.get(found[1], ""), value)
+    return name + equals + _VARIABLE.sub(lambda match: os.environ.get(match[1], ""), value)
 
 
 def _statements(text: str) -> list[str]:
@@ -150,16 +153,19 @@ def _name(line: str) -> str:
     return line.partition("=")[0].strip(_BLANKS)
 
 
-def _with_includes(text: str, folder: Path, depth: int) -> Iterator[str]:
-    """All lines, with those of included files; a line that includes no such file stays."""
+def _with_includes(text: str, folder: Path, depth: int, left: Iterator[int]) -> Iterator[str]:
+    """All lines, with those of included files; a line that includes no such file stays.
+
+    ``left`` ends after the most files, as two lines that include their own file would never.
+    """
     for line in _statements(text):
         named = _INCLUDED.fullmatch(line)
         path = folder / named[1] if named and depth else folder
-        included = _read(path) if path.is_file() else None
+        included = _read(path) if path.is_file() and next(left, None) is not None else None
         if included is None or any(map(_is_header, _statements(included))):
             yield line
         else:
-            yield from _with_includes(included, path.parent, depth - 1)
+            yield from _with_includes(included, path.parent, depth - 1, left)
 
 
 def _read(path: Path) -> str | None:

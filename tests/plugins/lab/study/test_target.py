@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from iostudy.study.requests import read_files
+from iostudy.study.requests import digest_files
 from iostudy.study.targets.section import parse_target
 from iostudy_lab.study.target import DriveTarget
 from tests.study.files import GOOD, read
@@ -76,7 +76,7 @@ def test_drive_files_are_files_of_the_study(tmp_path: Path, target: str) -> None
     path.write_text("base: ultrastar-7k8\n")
     target = target.replace("FILE", str(path)).replace("OF", "size: 1GiB")
     study = read(GOOD.replace("/data/scratch", target))
-    before = read_files(study)
+    before = digest_files(study)
     assert before.keys() == {str(path)}
     path.write_text("base: ultrastar-7k8\nrpm: 5400\n")
-    assert read_files(study) != before
+    assert digest_files(study) != before
