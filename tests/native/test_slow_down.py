@@ -16,20 +16,14 @@ def test_the_slow_down_takes_its_share_of_the_time(tmp_path: Path, method: str) 
     sizes = {"file_bytes": 4 * MIB, "record_bytes": MIB // 8}
     job([tmp_path / "a"], **sizes).run()
     slowed = {"operation": "read", "direct": True, "order": "random", "seconds": 0.2}
-    runs = [
-        job([tmp_path / "a"], method=method, slow_down=0.5, **slowed, **sizes).run()
-        for _ in range(5)
-    ]
+    share = 0.0
+    for _ in range(5):  # a thread that has no CPU between two records is slower still
+        if share <= 0.49:
+            run = job([tmp_path / "a"], method=method, slow_down=0.5, **slowed, **sizes).run()
+            busy_us = sum(upper * count for upper, count in run.read.latencies.histogram_us())
+            share = max(share, busy_us / 1e6 / run.wall_seconds)
     # Upper bounds of buckets that are 4.4 % wide: at most so much too long.
-    shares = [
-        sum(upper * count for upper, count in run.read.latencies.histogram_us())
-        / 1e6
-        / run.wall_seconds
-        for run in runs
-    ]
-    # A thread that has no CPU between two records is slower still, in any run but the best.
-    assert max(shares) < 0.54
-    assert max(shares) > 0.49
+    assert 0.49 < share < 0.54
 
 
 @pytest.mark.parametrize(

@@ -134,7 +134,8 @@ def test_a_read_without_a_write_finds_files_all_the_same(tmp_path):
 
 
 def test_a_stopped_run_leaves_no_files(tmp_path):
-    workload = iozone(max_file_size="64MiB", sync_writes=True, min_record_size="4KiB")
+    size = {"min_file_size": "64MiB", "max_file_size": "64MiB"}
+    workload = iozone(sync_writes=True, min_record_size="4KiB", **size)
     place = Place(tmp_path, 1, tick=lambda done: False)
     with pytest.raises(WorkloadStoppedError):
         workload.run(place)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Callable, Collection, Mapping
 from functools import partial
@@ -32,6 +33,12 @@ LEASE_SECONDS = 0.2
 LONG_LEASE_SECONDS = 2.0
 """For tests in which a pause of a busy host must not cost a lease."""
 CALL = Call("trial")
+
+
+@pytest.fixture(autouse=True)
+def no_pause(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A call without an answer is sent again at once."""
+    monkeypatch.setattr("iostudy_fleet.together.crew._RETRY_SECONDS", 0.0)
 
 
 class Node:
@@ -92,10 +99,15 @@ class Client:
         self.nodes = nodes
         self.mute: set[str] = set()
         self.call_seconds = LEASE_SECONDS / 10
+        self.answered = threading.Semaphore(0)
 
     def call_all(self, calls: Mapping[str, partial[Any]], _seconds: float) -> dict[str, Any]:
         time.sleep(self.call_seconds)
-        return {node: self._answer(self.nodes[node], call.args[1]) for node, call in calls.items()}
+        answers = {
+            node: self._answer(self.nodes[node], call.args[1]) for node, call in calls.items()
+        }
+        self.answered.release()
+        return answers
 
     def _answer(self, node: Node, request: TrialRequest | Request) -> Any:
         return node.contact(request) if isinstance(request, Request) else node.carry(request)
@@ -251,10 +263,12 @@ def ended(code: int, reason: EndReason) -> NodeStatus:
 UNRESTORED = ended(NOT_RESTORED, EndReason.LEASE)
 
 
-def beat(crew: Crew) -> None:
-    """Let some heartbeats pass."""
+def beat(crew: Crew, client: Client) -> None:
+    """Let two heartbeats pass: each calls the nodes, and those that are lost."""
+    client.answered = threading.Semaphore(0)
     with crew.heartbeats():
-        time.sleep(2 * LEASE_SECONDS)
+        for _ in range(4):
+            client.answered.acquire()
 
 
 def lose(crew: Crew) -> None:
@@ -282,7 +296,7 @@ def test_a_lost_node_returns_once_its_server_was_stopped_and_all_is_restored(
     crew, _, client = make(a=Node(), b=lost)
     lose(crew)
     lost.status = status
-    beat(crew)
+    beat(crew, client)
     assert crew.take_returned() == returned
     assert crew.unrestored.keys() == ({"b"} if status == UNRESTORED else set())
     assert set(lost.contacts) == {Request.STOP}, "a server that runs there is stopped"
@@ -291,10 +305,10 @@ def test_a_lost_node_returns_once_its_server_was_stopped_and_all_is_restored(
 
 def test_a_node_that_is_admitted_takes_part_and_one_that_is_excluded_does_not():
     lost = Node(silent_after=1)
-    crew, losses, _ = make(a=Node(), b=lost)
+    crew, losses, client = make(a=Node(), b=lost)
     lose(crew)
     lost.status = ended(143, EndReason.LEASE)
-    beat(crew)
+    beat(crew, client)
     lost.silent_after = 1000
     assert crew.take_returned() == ("b",)
     crew.admit("b")
@@ -302,38 +316,37 @@ def test_a_node_that_is_admitted_takes_part_and_one_that_is_excluded_does_not():
     assert crew.run_together(lambda _: CALL, crew.nodes).values.keys() == {"a", "b"}
     crew.exclude("b", "another kernel")
     assert losses["b"] == "another kernel"
-    beat(crew)
+    beat(crew, client)
     assert (crew.nodes, crew.take_returned()) == (("a",), ())
 
 
 def test_heartbeats_do_not_stop_a_server_that_begins_on_a_node_that_has_returned():
     lost = Node(silent_after=1)
-    crew, _, _ = make(a=Node(), b=lost)
+    crew, _, client = make(a=Node(), b=lost)
     lose(crew)
     lost.status = ended(143, EndReason.LEASE)
-    beat(crew)
+    beat(crew, client)
     assert crew.take_returned() == ("b",)
     lost.contacts.clear()
-    beat(crew)
+    beat(crew, client)
     assert lost.contacts == [], "it is still lost, and its server is about to begin"
     assert crew.take_returned() == ()
-    beat(crew)
+    beat(crew, client)
     assert lost.contacts, "a server that did not begin leaves it lost"
 
 
 def test_a_node_that_answers_calls_needs_fewer_heartbeats():
     busy, other = Node(), Node()
-    busy.phases = [ServerPhase.BUSY] * 4
+    busy.phases = [ServerPhase.BUSY] * 2
     crew, _, client = make_with_lease(LONG_LEASE_SECONDS, busy=busy, other=other)
     client.call_seconds = LONG_LEASE_SECONDS / 4
     with crew.heartbeats():
         crew.run(lambda _: CALL, ("busy",))
-    assert len(busy.requests) == 5
+    assert len(busy.requests) == 3
     assert len(busy.contacts) < len(other.contacts)
 
 
-def test_a_call_without_an_answer_is_sent_again(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("iostudy_fleet.together.crew._RETRY_SECONDS", 0.0)
+def test_a_call_without_an_answer_is_sent_again():
     late = Node()
     late.phases = [None, None]
     crew, lost, _ = make_with_lease(LONG_LEASE_SECONDS, late=late)
@@ -343,13 +356,13 @@ def test_a_call_without_an_answer_is_sent_again(monkeypatch: pytest.MonkeyPatch)
 
 def test_a_node_that_answered_lately_needs_no_heartbeat(monkeypatch: pytest.MonkeyPatch):
     recent, other = Node(), Node()
-    crew, _, _ = make(recent=recent, other=other)
+    crew, _, client = make(recent=recent, other=other)
     crew.run(lambda _: CALL, ("recent",))
     monkeypatch.setattr("iostudy_fleet.together.crew._FRESH_BEATS", 1e9)
-    beat(crew)
+    beat(crew, client)
     assert (recent.contacts, set(other.contacts)) == ([], {Request.CONTINUE})
     monkeypatch.setattr("iostudy_fleet.together.crew._FRESH_BEATS", 0.0)
-    beat(crew)
+    beat(crew, client)
     assert set(recent.contacts) == {Request.CONTINUE}
 
 
