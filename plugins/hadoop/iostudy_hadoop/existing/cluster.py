@@ -11,9 +11,10 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from iostudy import own_folder
+from iostudy import own_folder, safe_path
 from iostudy.errors import ClusterError, UsageError
 from iostudy.line_handler import LineHandler, ignore_line
+from iostudy.safe_path import ROOT_UID
 from iostudy_hadoop import jmx
 from iostudy_hadoop.client import Client
 from iostudy_hadoop.conf import folder
@@ -69,7 +70,7 @@ class Access:
 
     @property
     def classpath(self) -> str:
-        """Return the class path; the user's folder comes last, because it may hold jars."""
+        """Return the class path; the folder of site files comes first, as in Hadoop's scripts."""
         return f"{self.conf}:{self.distribution.classpath}"
 
 
@@ -311,9 +312,17 @@ def _require_reachable(hdfs: Hdfs, properties: Properties, namespace: Namespace 
 
 
 def _conf(environ: Mapping[str, str]) -> Path:
-    """Return the user's folder of site files; UsageError if it is not named or not a folder."""
+    """Return the user's folder of site files; UsageError if it is not named or not a folder.
+
+    UnsafePathError if root would take it from another user: it has classes, and its files name
+    classes and commands.
+    """
     conf = Path(environ.get(CONF_DIR, ""))
     if environ.get(CONF_DIR) and (conf / "core-site.xml").is_file():
+        if os.geteuid() == ROOT_UID:
+            safe_path.require_safe(conf)
+            for site in conf.glob("*.xml"):
+                safe_path.require_safe_program(site)
         return conf.resolve()
     raise UsageError(
         f"the site files of the cluster, in the folder that {CONF_DIR} names",

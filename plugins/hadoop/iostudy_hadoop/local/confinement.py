@@ -15,9 +15,10 @@ import random
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 
 from iostudy.durable import replace_whole
@@ -37,7 +38,7 @@ _KEPT_WITHIN_SECONDS = 30.0
 _LOOK_EVERY_SECONDS = 0.01
 _USERS = Path("/etc/passwd")
 _OPEN = (
-    "the cluster listens on this host's loopback interface, because the kernel gives this user no "
+    "{what} listens on this host's loopback interface, because the kernel gives this user no "
     "network namespace ({found}): every local user can read and write its HDFS, and with YARN run "
     "commands as this user; see docs/hadoop.md"
 )
@@ -65,9 +66,48 @@ def confine(layout: ClusterLayout, on_progress: LineHandler) -> ClusterLayout:
     confined = replace(layout, uid=os.geteuid())
     refusal = _keep(confined, ())
     if refusal:
-        on_progress(_OPEN.format(found=refusal))
+        on_progress(_OPEN.format(what="the cluster", found=refusal))
         return replace(layout, uid=None)
     return confined
+
+
+def isolate(command: Sequence[str], directory: Path) -> tuple[str, ...]:
+    """Return a command that has a network of its own, if this user gets one."""
+    return tuple(command) if find_exposure() else _hold(command, directory=directory)
+
+
+def find_exposure() -> str:
+    """Return who reaches a name-node that `isolate` cannot protect; empty if it can.
+
+    ClusterError where root gets no network namespace.
+    """
+    refusal = _find_refusal()
+    if refusal and os.geteuid() == ROOT_UID:
+        raise _refused(refusal)
+    return _OPEN.format(what="the name-node", found=refusal) if refusal else ""
+
+
+@cache
+def _find_refusal() -> str:
+    """Return why the kernel refuses this user a network namespace; empty if it does not."""
+    ended = subprocess.run(_hold(["true"]), capture_output=True, text=True, check=False)
+    return ended.stderr.strip() if ended.returncode == namespace_holder.UNAVAILABLE else ""
+
+
+def _hold(
+    command: Sequence[str],
+    paths: Sequence[Path] = (),
+    users: Path | None = None,
+    directory: Path = Path("/"),
+) -> tuple[str, ...]:
+    """Return the command that makes the namespaces, and then becomes ``command``."""
+    request = {
+        "command": list(command),
+        "paths": [str(path) for path in paths],
+        "users": str(users),
+        "directory": str(directory),
+    }
+    return (sys.executable, "-I", "-S", namespace_holder.__file__, json.dumps(request))
 
 
 def wrap(layout: ClusterLayout, directory: Path) -> tuple[str, ...]:
@@ -179,9 +219,8 @@ def _keep(layout: ClusterLayout, reached: tuple[Path, ...]) -> str:
         line = f"{name}:x:{layout.uid}:{layout.uid}::{layout.temporary}:/bin/sh\n"
         replace_whole(users, _USERS.read_bytes() + line.encode())
     command = (*_as_user(ROOT_UID), *_KEEPER) if reached else _KEEPER
-    request = {"command": command, "paths": [str(path) for path in reached], "users": str(users)}
-    script = (sys.executable, "-I", "-S", namespace_holder.__file__, json.dumps(request))
     output = layout.logs / f"{HOLDER}.out"
+    script = _hold(command, reached, users)
     child = processes.start(script, environment(layout, HOLDER), layout.logs, output)
     return _await_keeper(child, output)
 
@@ -212,6 +251,6 @@ def _refused(found: str) -> ClusterError:
         "a network and a mount namespace, so that no other user reaches daemons that root starts",
         found=f"the kernel refuses them: {found}",
         where="this host or container",
-        remedy="give a container CAP_SYS_ADMIN, and no profile that denies mount(2); or start the "
-        "cluster as a user other than root",
+        remedy="give a container CAP_SYS_ADMIN, and no profile that denies mount(2); or start it "
+        "as a user other than root",
     )

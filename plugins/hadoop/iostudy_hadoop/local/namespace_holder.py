@@ -1,13 +1,14 @@
-"""Makes the namespaces of a local cluster, then becomes the program that keeps them.
+"""Makes the namespaces of a local cluster or NameNode, then becomes the program that needs them.
 
 A script of its own, ``python -I -S namespace_holder.py REQUEST``, in which the request is JSON. It
 ends with exit code UNAVAILABLE where the kernel refuses namespaces.
 
-As root it makes a mount namespace too, in which another user reaches the cluster's folders below
-folders of root: an empty file system covers each folder that only root may enter, and holds bind
-mounts of the cluster's folders at their own paths. Unmounting on the host reaches this namespace
-(MS_SLAVE), unless the host's mounts are private, as in containers; flags of mounts do not. So a
-disk that the cluster does not need is unmounted here: otherwise it would stay busy on the host.
+With ``paths`` root makes a mount namespace too, in which another user reaches the cluster's folders
+below folders of root: an empty file system covers each folder that only root may enter, and holds
+bind mounts of the cluster's folders at their own paths. Unmounting on the host reaches this
+namespace (MS_SLAVE), unless the host's mounts are private, as in containers; flags of mounts do
+not. So a disk that the cluster does not need is unmounted here: otherwise it would stay busy on the
+host.
 
 Source: unshare(2), mount_namespaces(7), user_namespaces(7), netdevice(7), <linux/sched.h>,
 <linux/mount.h>.
@@ -64,6 +65,8 @@ def main(request: Mapping[str, object]) -> None:
             _unshare(_NEWNET | _NEWNS)
             _mount("none", "/", flags=_SLAVE | _RECURSIVE)
             _unmount_disks([Path(path).resolve() for path in paths])
+        elif uid == 0:
+            _unshare(_NEWNET)
         else:
             _unshare(_NEWNET | _NEWUSER)
             _map_user(uid, gid)
@@ -75,7 +78,7 @@ def main(request: Mapping[str, object]) -> None:
     if paths:
         _expose([Path(path) for path in paths])
         _mount(str(request["users"]), "/etc/passwd", flags=_BIND)
-    os.chdir("/")
+    os.chdir(str(request["directory"]))
     os.execvp(command[0], command)
 
 

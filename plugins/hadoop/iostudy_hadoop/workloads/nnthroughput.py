@@ -12,7 +12,7 @@ from typing import Literal
 
 from pydantic import Field, field_validator
 
-from iostudy.errors import WorkloadError
+from iostudy.errors import UsageError, WorkloadError
 from iostudy.units import MIB
 from iostudy.workloads.core_errors import translate_core_errors
 from iostudy.workloads.definition import Figure, WorkloadDefinition
@@ -25,6 +25,7 @@ from iostudy.workloads.tick import Tick, continue_run
 from iostudy.workloads.workload import Place
 from iostudy_hadoop.conf import folder
 from iostudy_hadoop.conf.configuration import HadoopConfiguration
+from iostudy_hadoop.local import confinement
 from iostudy_hadoop.native.edit_logs import (
     NO_LOG,
     LoggingWorkload,
@@ -109,16 +110,25 @@ class HadoopNNThroughput(LoggingWorkload, HadoopWorkload):
         return self.logs.most_on_a_disk * (self.options.files * _FILE_BYTES + _FREE_BYTES)
 
     def check(self) -> None:
-        """Refuse directories that cannot be written to; have Java and Hadoop at hand."""
+        """Refuse directories that cannot be written to; have Java, Hadoop and a network at hand."""
         self.logs.check()
         _software(self.options.version)
+        confinement.find_exposure()
 
     def preparation(self) -> str:
         """Trials of a Hadoop and with the same logs share a formatted, empty namespace."""
         return f"{self.options.version} {self.logs.key}"
 
     def prepare(self, place: Place) -> None:
-        """Format a namespace that every operation gets a copy of."""
+        """Format a namespace that every operation gets a copy of. UsageError in a foreign place."""
+        if place.account is not None:
+            raise UsageError(
+                "a directory of root's, whose name-node writes there",
+                found=f"{place.directory} belongs to {place.account.name}",
+                where="the target of the study",
+                remedy="name a directory of root's on the same file system, or run iostudy as "
+                f"{place.account.name}",
+            )
         self.clean(place)
         self.logs.make_folders(place)
         namenode = self._namenode(place)
@@ -133,7 +143,8 @@ class HadoopNNThroughput(LoggingWorkload, HadoopWorkload):
             operation: namenode.benchmark(operation, place.tick)
             for operation in self.options.operations
         }
-        return Measurement(_readings(results))
+        exposure = confinement.find_exposure()
+        return Measurement(_readings(results), notes=(exposure,) if exposure else ())
 
     def clean(self, place: Place) -> None:
         """Remove the logs, the folders that they are in, and the name-node's own."""
@@ -217,7 +228,9 @@ class _NameNode:
             "-Duser.timezone=UTC",
             *("-cp", f"{conf}:{software.distribution.classpath}", *arguments),
         )
-        requested = Program(command, self.home, self.options.limit)
+        # It authenticates nobody, and writes files where its administrators say.
+        isolated = confinement.isolate(command, self.home)
+        requested = Program(isolated, self.home, self.options.limit)
 
         def watch(done: int) -> bool:
             # A thread that fails ends alone, and the benchmark would wait for it for ever.
@@ -227,7 +240,7 @@ class _NameNode:
         return program.run(requested, watch)
 
     def _configuration(self, image: Path, logs: Sequence[Path]) -> HadoopConfiguration:
-        """Return the configuration: the workload's folders, and addresses on this host only."""
+        """Return the configuration: the workload's folders, and addresses on the loopback only."""
         options = self.options
         return HadoopConfiguration.with_all(
             {

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import os
 import socket
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
-from iostudy.errors import ClusterError, UsageError
+from iostudy.errors import ClusterError, UnsafePathError, UsageError
 from iostudy_hadoop.conf.configuration import HadoopConfiguration, SiteFile
 from iostudy_hadoop.existing import cluster as existing
 from iostudy_hadoop.existing import reachability
@@ -79,6 +80,16 @@ def test_site_files_are_needed(environ: dict[str, str], found: str) -> None:
     with pytest.raises(UsageError, match=found) as caught:
         find("hdfs:///bench", environ)
     assert "HADOOP_CONF_DIR" in caught.value.remedy
+
+
+@pytest.mark.root
+@pytest.mark.parametrize("foreign", ["", "hdfs-site.xml"])
+def test_root_takes_no_site_files_of_another_user(tmp_path: Path, foreign: str) -> None:
+    NameNode().write_conf(tmp_path / "conf")
+    (tmp_path / "conf/hdfs-site.xml").write_text("<configuration/>")
+    os.chown(tmp_path / "conf" / foreign, 12345, -1)
+    with pytest.raises(UnsafePathError, match="belongs to user 12345"):
+        find("hdfs:///bench", {"HADOOP_CONF_DIR": str(tmp_path / "conf")})
 
 
 def test_unreachable_cluster_is_refused_before_java_starts(tmp_path: Path) -> None:

@@ -64,6 +64,20 @@ def test_a_command_has_no_right_but_to_its_folders(planned):
     assert [line.partition(":")[0].strip() for line in interfaces] == ["lo"]
 
 
+def test_a_name_node_has_a_network_of_its_own(tmp_path):
+    isolated = confinement.isolate(("sh", "-c", "pwd; cat /proc/self/net/dev"), tmp_path)
+    printed = subprocess.run(isolated, capture_output=True, text=True, check=True).stdout
+    folder, _, _, *interfaces = printed.splitlines()
+    assert folder == str(tmp_path)
+    assert [line.partition(":")[0].strip() for line in interfaces] == ["lo"]
+
+
+def test_root_starts_no_name_node_that_others_reach(monkeypatch):
+    monkeypatch.setattr(confinement, "_find_refusal", lambda: "Operation not permitted: unshare(2)")
+    with pytest.raises(ClusterError, match=r"unshare\(2\)"):
+        confinement.isolate(("true",), Path())
+
+
 def test_a_disk_that_the_cluster_does_not_need_can_be_removed_meanwhile(planned, loop, tmp_path):
     point = tmp_path / "other\u2028 disk"
     point.mkdir()

@@ -7,8 +7,10 @@ from pathlib import Path
 import pytest
 from pydantic import ValidationError
 
-from iostudy.errors import TargetError
+from iostudy.account import Account
+from iostudy.errors import TargetError, UsageError
 from iostudy.workloads.option_text import format_options
+from iostudy.workloads.workload import Place
 from iostudy_hadoop.workloads.nnthroughput import HADOOP_NNTHROUGHPUT, _NameNode
 
 
@@ -34,6 +36,13 @@ def test_impossible_options_are_refused_with_the_reason(options, why):
 def test_missing_directory_fails_before_any_work(tmp_path):
     with pytest.raises(TargetError, match="does not exist"):
         make(logs=str(tmp_path / "no")).check()
+
+
+def test_root_starts_no_name_node_in_a_folder_of_another_user(tmp_path):
+    account = Account.of_owner(12345)
+    with pytest.raises(UsageError, match="belongs to user 12345"):
+        make().prepare(Place(tmp_path, seed=1, account=account))
+    assert not list(tmp_path.iterdir())
 
 
 def test_name_node_configuration_has_log_directories_and_sync_mode():
