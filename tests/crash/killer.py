@@ -75,7 +75,6 @@ KERNEL = (
     "proc/sys/vm/dirty_*",
     "proc/sys/vm/swappiness",
     "proc/sys/net/ipv4/tcp_rmem",
-    "proc/sys/dev/raid/speed_limit_*",
     "sys/kernel/mm/transparent_hugepage/enabled",
     "sys/kernel/mm/transparent_hugepage/defrag",
 )
@@ -156,7 +155,7 @@ def use_volume(folder: Path, disks: Sequence[str], kind: str) -> None:
     with Transaction() as transaction:
         volume = Volume.prepare(new_folder(folder), VolumeLayout(kind), members)
         with transaction.apply_temporarily(volume):
-            wait_for_sync(volume, transaction, continue_run, ignore_line)
+            wait_for_sync(volume, continue_run, ignore_line)
             with transaction.apply_temporarily(NewFilesystem.prepare(volume, Filesystem("ext4"))):
                 (volume.mount_point / "file").write_bytes(bytes(MIB))
 

@@ -15,7 +15,6 @@ from iostudy.node.volume_sync import wait_for_sync
 from iostudy.settings.scratch.volume.layout import Manager
 from iostudy.settings.scratch.volume.manager import VolumeState
 from iostudy.settings.scratch.volume.volume import Volume
-from iostudy.settings.transaction.transaction import Transaction
 from iostudy.workloads.tick import continue_run
 
 
@@ -42,9 +41,8 @@ class Clock:
 
 
 @pytest.fixture(autouse=True)
-def _clock(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def _clock(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(volume_sync, "time", Clock())
-    monkeypatch.setattr(volume_sync, "ROOT", tmp_path)  # a kernel without limits of md
 
 
 def resyncing(*states: VolumeState) -> Volume:
@@ -55,8 +53,7 @@ def test_progress_and_time_left_every_ten_seconds() -> None:
     lines: list[str] = []
     steps = [VolumeState(number / 80) for number in range(80)]
     volume = resyncing(VolumeState(0.0), *steps, VolumeState())
-    with Transaction() as transaction:
-        wait_for_sync(volume, transaction, continue_run, lines.append)
+    wait_for_sync(volume, continue_run, lines.append)
     assert lines == [
         "resync of the volume: 25 %, about 30.0 s left",
         "resync of the volume: 50 %, about 20.0 s left",
@@ -66,11 +63,11 @@ def test_progress_and_time_left_every_ten_seconds() -> None:
 
 def test_a_member_that_fails_ends_it() -> None:
     volume = resyncing(VolumeState(0.1), VolumeState(0.2), VolumeState(None, ("1 missing",)))
-    with Transaction() as transaction, pytest.raises(TargetError, match="1 missing"):
-        wait_for_sync(volume, transaction, continue_run, ignore_line)
+    with pytest.raises(TargetError, match="1 missing"):
+        wait_for_sync(volume, continue_run, ignore_line)
 
 
 def test_the_user_ends_it() -> None:
     volume = resyncing(VolumeState(0.1), VolumeState(0.1))
-    with Transaction() as transaction, pytest.raises(TargetError, match="the study was ended"):
-        wait_for_sync(volume, transaction, lambda _: False, ignore_line)
+    with pytest.raises(TargetError, match="the study was ended"):
+        wait_for_sync(volume, lambda _: False, ignore_line)

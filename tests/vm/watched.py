@@ -29,7 +29,7 @@ def main(kind: str, command: str, *disks: str) -> None:
     with tempfile.TemporaryDirectory() as folder, Transaction() as transaction:
         volume = Volume.prepare(new_folder(Path(folder)), VolumeLayout(kind), members)
         with transaction.apply_temporarily(volume):
-            wait_for_sync(volume, transaction, continue_run, ignore_line)
+            wait_for_sync(volume, continue_run, ignore_line)
             names = {"NAME": volume.name, "DEVICE": volume.device.name}
             with volume.watch() as find_faults:
                 subprocess.run(["sh", "-euc", command], env=os.environ | names, check=True)

@@ -176,7 +176,7 @@ class Site:
         if scratch.volume is not None:
             disk = self.volume = scratch.volume.prepare(settings)
             self.apply_to_plot(disk)
-            wait_for_sync(disk, self._transaction, self.tick, self.on_progress)
+            wait_for_sync(disk, self.tick, self.on_progress)
         self._filesystem = NewFilesystem.prepare(disk, wanted)
         self.apply_to_plot(self._filesystem)
 

@@ -18,12 +18,13 @@ from iostudy.host.files import ROOT, read_attribute
 from iostudy.settings import commands
 from iostudy.settings.commands import CommandError
 from iostudy.settings.scratch.volume.layout import VolumeLayout
-from iostudy.settings.scratch.volume.manager import VolumeState
+from iostudy.settings.scratch.volume.manager import RESYNC_KB, VolumeState
 from iostudy.units import KIB
 
 _VOLUME = "data"
 _CONFIG = "devices { use_devicesfile=0 } backup { backup=0 archive=0 } activation { monitoring=0 }"
 _MIRROR = "mirror"
+_RAID = "raid"
 _HOLD_WRITES = " 1 handle_errors"
 
 
@@ -127,6 +128,8 @@ def _options(layout: VolumeLayout, members: int) -> tuple[str, ...]:
         options += ["--stripesize", f"{layout.stripe_size_bytes // KIB}k"]
     if kind.level == _MIRROR:
         options += ["--mirrorlog", "core"]
+    if kind.level.startswith(_RAID):
+        options += ["--minrecoveryrate", f"{RESYNC_KB}k", "--maxrecoveryrate", f"{RESYNC_KB}k"]
     if kind.copies != 1 and not layout.initial_sync:
         options.append("--nosync")
     return tuple(options)

@@ -15,6 +15,13 @@ from iostudy.settings import commands
 from iostudy.settings.commands import CommandError
 from iostudy.settings.scratch.volume.layout import VolumeLayout
 
+RESYNC_KB = 10_000_000
+"""KiB/s on each member, above what any disk moves.
+
+A new volume has this limit of its own, so that the limits of the kernel, which hold for all
+arrays of the host, stay as they are.
+"""
+
 
 @dataclass(frozen=True)
 class VolumeState:

@@ -13,11 +13,11 @@ from pathlib import Path
 
 from iostudy.host import devices, raid_arrays
 from iostudy.host.devices import BlockDevice
-from iostudy.host.files import ROOT, read_attribute, read_number
+from iostudy.host.files import ROOT, read_attribute, read_number, write_attribute
 from iostudy.settings import commands
 from iostudy.settings.commands import CommandError
 from iostudy.settings.scratch.volume.layout import VolumeLayout
-from iostudy.settings.scratch.volume.manager import VolumeState
+from iostudy.settings.scratch.volume.manager import RESYNC_KB, VolumeState
 from iostudy.units import KIB
 
 _ANY_HOST = "any"
@@ -42,11 +42,25 @@ class Md:
             f"--raid-devices={len(members)}",
             *map(str, members),
         )
+        self._limit_resync(name)
 
     def find(self, name: str) -> BlockDevice | None:
         disks = devices.read_disks()
         arrays = (disk for disk in disks if devices.class_folder(disk.name).joinpath("md").exists())
         return next((a for a in arrays if _name(a.path, "--detail") == name), None)
+
+    def _limit_resync(self, name: str) -> None:
+        """Let the array resync at full speed; a level without copies has no such limits."""
+        device = self.find(name)
+        if device is None:
+            raise CommandError("the new array has no device")
+        for limit in ("sync_speed_max", "sync_speed_min"):
+            path = ROOT / "sys/block" / device.name / "md" / limit
+            try:
+                if path.exists():
+                    write_attribute(path, str(RESYNC_KB))
+            except OSError as error:
+                raise CommandError(f"{path}: {error.strerror}") from error
 
     def read_layout(self, name: str, device: BlockDevice) -> tuple[str, int]:
         """Return the attributes in sysfs."""
