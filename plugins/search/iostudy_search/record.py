@@ -6,8 +6,8 @@ import json
 import sqlite3
 from collections.abc import Iterable
 
-from iostudy.ledger.encoding import decode_row
-from iostudy.ledger.store import Ledger, require_writable
+from iostudy.ledger.encoding import decode_rows
+from iostudy.ledger.store import Ledger
 from iostudy_search.search import Candidate, SearchOutcome
 
 
@@ -22,12 +22,11 @@ class SearchRecord:
 
     def candidates(self) -> tuple[Candidate, ...]:
         """Return all candidates in the order of their numbers."""
-        path, rows = self._tables.path, self._tables.read("candidate")
-        return tuple(decode_row(path, "candidate", row, _candidate) for row in rows)
+        return decode_rows(self._tables, "candidate", _candidate)
 
     def enter(self, candidates: Iterable[Candidate]) -> None:
         """Record candidates before their first trial, in one transaction."""
-        with require_writable(self._tables).transaction() as change:
+        with self._tables.transaction() as change:
             for candidate in candidates:
                 change.insert(
                     "candidate",
@@ -42,12 +41,12 @@ class SearchRecord:
         """Record why a candidate is refused."""
         rows = self._tables.read("candidate")
         (number,) = (row["number"] for row in rows if row["label"] == label)
-        with require_writable(self._tables).transaction() as change:
+        with self._tables.transaction() as change:
             change.update("candidate", number, refused=reason)
 
     def end(self, outcome: SearchOutcome) -> None:
         """Record the outcome of the search, once."""
-        with require_writable(self._tables).transaction() as change:
+        with self._tables.transaction() as change:
             change.insert("outcome", winner=outcome.winner)
 
     def outcome(self) -> SearchOutcome | None:

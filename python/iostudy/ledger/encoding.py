@@ -13,6 +13,7 @@ from pydantic_core import from_json
 
 from iostudy.ledger.errors import damaged_ledger
 from iostudy.ledger.rows import SamplesFile, StudyRow, TrialRow, TrialStatus
+from iostudy.ledger.tables import Tables
 from iostudy.telemetry.summary import BlockRequests, ForeignProcess, Submitter, TelemetrySummary
 from iostudy.units import require_time
 from iostudy.workloads.measurement import Histogram, Part
@@ -29,6 +30,13 @@ def decode_row(
     except (ValueError, TypeError, LookupError, AttributeError, RecursionError) as error:
         detail = f"{table} {row[0]}: {type(error).__name__}: {error}"
         raise damaged_ledger(path, f"a row that cannot be decoded: {detail}") from error
+
+
+def decode_rows(
+    tables: Tables, table: str, decode: Callable[[sqlite3.Row], Decoded]
+) -> tuple[Decoded, ...]:
+    """Decode all rows of a table, in key order."""
+    return tuple(decode_row(tables.path, table, row, decode) for row in tables.read(table))
 
 
 def encode_study(study: StudyRow) -> dict[str, Any]:
@@ -94,6 +102,7 @@ def decode_trial(row: sqlite3.Row, *, counts: bool) -> TrialRow:
     def value(name: str) -> Any:
         return None if row[name] is None else from_json(row[name])
 
+    summary = value("seen")
     return TrialRow(
         id=row["id"],
         block=row["block"],
@@ -107,7 +116,7 @@ def decode_trial(row: sqlite3.Row, *, counts: bool) -> TrialRow:
         figures=value("figures"),
         settings=value("settings"),
         devices=tuple(from_json(row["devices"])),
-        summary=decode_summary(value("seen")),
+        summary=None if summary is None else decode_summary(summary),
         phases=value("phases"),
         notes=tuple(from_json(row["notes"])),
         telemetry=SamplesFile(row["telemetry"], row["telemetry_sha256"]),
@@ -121,16 +130,12 @@ def _json(value: Mapping[str, Any] | None) -> str | None:
     return None if value is None else json.dumps(value)
 
 
-def decode_summary(values: Mapping[str, Any] | None) -> TelemetrySummary | None:
+def decode_summary(values: Mapping[str, Any]) -> TelemetrySummary:
     """Return the telemetry summary of decoded JSON."""
-    if values is None:
-        return None
-    foreign = tuple(ForeignProcess(**process) for process in values["foreign"])
     requests = values["requests"]
-    block_requests = None if requests is None else BlockRequests.from_values(requests)
     known = {
-        "foreign": foreign,
-        "requests": block_requests,
+        "foreign": tuple(ForeignProcess(**process) for process in values["foreign"]),
+        "requests": None if requests is None else BlockRequests.from_values(requests),
         "submitters": tuple(Submitter(**submitter) for submitter in values.get("submitters", ())),
         "private_devices": tuple(values.get("private_devices", ())),
     }

@@ -55,28 +55,3 @@ def unreadable_ledger(path: Path, found: str) -> LedgerError:
         where=str(path),
         remedy="check its permissions, and other programs that use the file",
     )
-
-
-def incompatible_version(path: Path, version: int, supported: int) -> LedgerError:
-    """Return the error for another version, which records different values of a trial."""
-    if version < supported:
-        age, tool = "of an older iostudy", "the iostudy that wrote it"
-    else:
-        age, tool = "of a newer iostudy", "that one"
-    return LedgerError(
-        f"a ledger of version {supported}",
-        found=f"it is of version {version}, {age}",
-        where=str(path),
-        remedy=f"report.html next to it still reports that study; read or resume it with {tool}, "
-        "or run it again in another folder with --out",
-    )
-
-
-def concurrent_writer(path: Path) -> LedgerError:
-    """Return the error for a second writer of one ledger."""
-    return LedgerError(
-        "a ledger that only this process writes",
-        found="another process has written to it",
-        where=str(path),
-        remedy="end the other process, then continue with --resume",
-    )

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from typing import ClassVar
 
 from iostudy.ledger.encoding import decode_row
-from iostudy.ledger.store import Ledger, require_writable
+from iostudy.ledger.store import Ledger
 
 _TABLE = "given_up"
 
@@ -56,7 +56,7 @@ class GivenUpWorkloadRecord(_Record):
 
     def add(self, given_up: GivenUpWorkload) -> None:
         """Record that the study gave a workload up."""
-        with require_writable(self._tables).transaction() as change:
+        with self._tables.transaction() as change:
             change.insert(_TABLE, resumption=self._resumptions(), **asdict(given_up))
 
     def load(self) -> tuple[GivenUpWorkload, ...]:
@@ -86,7 +86,7 @@ class TimeLimitRecord(_Record):
 
     def add(self, seconds: float) -> None:
         """Record durably that a limit of so many seconds ended the study."""
-        with require_writable(self._tables).transaction() as change:
+        with self._tables.transaction() as change:
             change.insert(_TIME_LIMIT_TABLE, resumption=self._resumptions(), seconds=seconds)
 
     def seconds(self) -> float | None:

@@ -6,13 +6,13 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from statistics import fmean
 from typing import Any, Protocol
 
 from iostudy.analysis.switchback.window_plan import EarlierPlan, WindowPlan
 from iostudy.study.mode import find_mode
 from iostudy.study.model import Study
 from iostudy.telemetry.summary import TelemetrySummary
+from iostudy.workloads.aggregation import mean_figures
 from iostudy.workloads.measurement import Histogram, Part
 
 
@@ -128,13 +128,7 @@ def average_windows(windows: Iterable[WindowRow]) -> tuple[BlockRow, ...]:
     for row in windows:
         key = (row.workload, row.block, row.configuration)
         grouped.setdefault(key, []).append(row.figures)
-    return tuple(BlockRow(*key, _mean_figures(figures)) for key, figures in grouped.items())
-
-
-def _mean_figures(windows: Sequence[Mapping[str, float]]) -> dict[str, float]:
-    common = set.intersection(*(set(window) for window in windows))
-    names = (name for name in windows[0] if name in common)
-    return {name: fmean(window[name] for window in windows) for name in names}
+    return tuple(BlockRow(*key, mean_figures(figures)) for key, figures in grouped.items())
 
 
 @dataclass(frozen=True)

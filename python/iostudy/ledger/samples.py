@@ -35,19 +35,15 @@ MIN_SAMPLES = 2
 """Samples of a trial: at its beginning and at its end."""
 
 
-def write_samples(folder: Path, trial_id: int, samples: Samples) -> SamplesFile:
-    """Write a trial's samples durably below ``folder``; return the file for the ledger."""
-    return _write(folder, f"{FOLDER}/{trial_id:06d}.npz", samples)
+def write_samples(
+    folder: Path, number: int, samples: Samples, *, is_run: bool = False
+) -> SamplesFile:
+    """Write the samples of a trial, or of a run of windows, durably below ``folder``.
 
-
-def write_run_samples(folder: Path, number: int, samples: Samples) -> SamplesFile:
-    """Write the samples of the run with this number, from 1, as `write_samples` does."""
-    return _write(folder, f"{FOLDER}/run-{number:06d}.npz", samples)
-
-
-def _write(folder: Path, name: str, samples: Samples) -> SamplesFile:
-    path = folder / name
-    content = _encode(samples)
+    ``number`` is the trial's id, or the run's from 1. Return the file for the ledger.
+    """
+    name = f"{FOLDER}/{'run-' if is_run else ''}{number:06d}.npz"
+    path, content = folder / name, _encode(samples)
     try:
         path.parent.mkdir(exist_ok=True)
         write_whole(path, content, follow_parent=False)

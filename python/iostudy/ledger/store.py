@@ -15,19 +15,14 @@ from iostudy.errors import LedgerError
 from iostudy.ledger import seal, tables
 from iostudy.ledger.encoding import (
     decode_row,
+    decode_rows,
     decode_study,
     decode_trial,
     encode_study,
     encode_trial_end,
     encode_trial_start,
 )
-from iostudy.ledger.errors import (
-    damaged_ledger,
-    incompatible_version,
-    sqlite_errors,
-    unreadable_ledger,
-    write_failed,
-)
+from iostudy.ledger.errors import damaged_ledger, sqlite_errors, unreadable_ledger, write_failed
 from iostudy.ledger.rows import StudyRow, TrialRow, TrialStatus
 from iostudy.ledger.seal import Head
 from iostudy.ledger.tables import (
@@ -88,18 +83,12 @@ class Ledger:
 
     def close(self) -> None:
         """Release the files."""
-        self.tables.connection.close()
-        if isinstance(self.tables, SealedTables):
-            self.tables.close()
+        self.tables.close()
 
     def study(self) -> StudyRow:
         """Return the record of the study."""
-        rows = self.tables.read("study")
-        if len(rows) != 1:
-            raise damaged_ledger(
-                self.tables.path, f"table study has {len(rows)} rows, and must have 1"
-            )
-        return decode_row(self.tables.path, "study", rows[0], decode_study)
+        row = self.tables.read_one("study")
+        return decode_row(self.tables.path, "study", row, decode_study)
 
     def rows(self) -> tuple[TrialRow, ...]:
         """Return every trial in the order of their starts."""
@@ -112,30 +101,29 @@ class Ledger:
             key = (row["workload"], row["block"], row["attempt"])
             return decode_trial(row, counts=key in complete)
 
-        path = self.tables.path
-        return tuple(decode_row(path, "trial", row, trial) for row in self.tables.read("trial"))
+        return decode_rows(self.tables, "trial", trial)
 
     def begin(self, row: TrialRow) -> int:
         """Record the start of a trial before any change; return its new id."""
         # A started trial has no result to lose, so the sync of its seal is saved.
-        with self._writable.transaction(sealed=False) as change:
+        with self.tables.transaction(sealed=False) as change:
             return change.insert("trial", **encode_trial_start(row))
 
     def finish(self, row: TrialRow) -> None:
         """Record the end of the trial ``row.id``, once."""
-        with self._writable.transaction() as change:
+        with self.tables.transaction() as change:
             begun = change.row("trial", row.id)["status"] == TrialStatus.STARTED
             assert begun, f"trial {row.id} ended twice"
             change.update("trial", row.id, **encode_trial_end(row))
 
     def complete(self, workload: str, block: int, attempt: int) -> None:
         """Record that a block is complete and valid, so that its trials count."""
-        with self._writable.transaction() as change:
+        with self.tables.transaction() as change:
             change.insert("complete_block", workload=workload, block=block, attempt=attempt)
 
     def resume(self, started_at: float, circumstances: Mapping[str, Any]) -> None:
         """Record a resumption of the study with its circumstances."""
-        with self._writable.transaction() as change:
+        with self.tables.transaction() as change:
             values = {"started_at": started_at, "circumstances": json.dumps(circumstances)}
             change.insert("resumption", **values)
 
@@ -143,21 +131,10 @@ class Ledger:
         """Mark started trials without an end as interrupted; return their number."""
         rows = self.tables.read("trial")
         begun = [row["id"] for row in rows if row["status"] == TrialStatus.STARTED]
-        with self._writable.transaction() as change:
+        with self.tables.transaction() as change:
             for number in begun:
                 change.update("trial", number, status=TrialStatus.INTERRUPTED, reason=reason)
         return len(begun)
-
-    @property
-    def _writable(self) -> SealedTables:
-        return require_writable(self.tables)
-
-
-def require_writable(tables: Tables) -> SealedTables:
-    """Return the same tables; RecordError if they are read-only."""
-    if not isinstance(tables, SealedTables):
-        raise write_failed(tables.path, "the ledger was opened readonly")
-    return tables
 
 
 def refuse_existing_study(folder: Path) -> None:
@@ -194,7 +171,15 @@ def _require_schema(path: Path, connection: sqlite3.Connection) -> None:
             path, f"the file is empty, or its header is damaged (version {version})"
         )
     if version != SCHEMA_VERSION:
-        raise incompatible_version(path, version, SCHEMA_VERSION)
+        is_older = version < SCHEMA_VERSION
+        tool = "the iostudy that wrote it" if is_older else "that one"
+        raise LedgerError(
+            f"a ledger of version {SCHEMA_VERSION}",
+            found=f"it is of version {version}, of {'an older' if is_older else 'a newer'} iostudy",
+            where=str(path),
+            remedy="report.html next to it still reports that study; read or resume it with "
+            f"{tool}, or run it again in another folder with --out",
+        )
     if not intact:
         raise damaged_ledger(path, "its schema differs from the original one")
 

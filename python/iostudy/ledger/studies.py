@@ -122,7 +122,7 @@ def apply_plans(study: Study, plans: Sequence[PlanRow]) -> Study:
         bias = BIAS_SHARE * math.log1p(study.decide.margin)
     else:
         return study
-    decide = study.decide.with_blocks(FEWEST_BLOCKS, blocks)
+    decide = replace(study.decide, blocks=(FEWEST_BLOCKS, blocks))
     return replace(study, decide=decide, has_windows=True, bias=bias)
 
 

@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
+import re
 import sqlite3
 from collections.abc import Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import AbstractContextManager, closing, contextmanager
 from pathlib import Path
 from typing import Any
 
 from iostudy.errors import LedgerError
-from iostudy.ledger.errors import (
-    concurrent_writer,
-    damaged_ledger,
-    sqlite_errors,
-    unreadable_ledger,
-    write_failed,
-)
+from iostudy.ledger.errors import damaged_ledger, sqlite_errors, unreadable_ledger, write_failed
 from iostudy.ledger.seal import Head, SealWriter, checksum
 
 _HEAD = "head"
@@ -38,10 +33,25 @@ class Tables:
             raise damaged_ledger(self.path, _list_damaged_rows(wrong))
         return rows
 
+    def read_one(self, table: str) -> sqlite3.Row:
+        """Return the only row of a table; LedgerError for none and for several."""
+        rows = self.read(table)
+        if len(rows) != 1:
+            raise damaged_ledger(self.path, f"table {table} has {len(rows)} rows, and must have 1")
+        return rows[0]
+
+    def transaction(self, *, sealed: bool = True) -> AbstractContextManager[LedgerTransaction]:
+        """Raise RecordError: a ledger is writable if it was opened for that."""
+        raise write_failed(self.path, "the ledger was opened readonly")
+
+    def close(self) -> None:
+        """Release the database."""
+        self.connection.close()
+
     def verify(self) -> Head:
         """Verify every row and return the head; LedgerError names damaged or missing rows."""
         wrong, intact, head = list[str](), list[str](), Head()
-        for table in (_HEAD, *TABLES):
+        for table in TABLES:
             rows, stopped = self._readable(table)
             bad = {row[0] for row in rows if not _is_intact(table, row)}
             wrong += [f"{table} {key}" for key in bad]
@@ -54,22 +64,16 @@ class Tables:
             raise damaged_ledger(
                 self.path, f"{_list_damaged_rows(wrong)}; intact rows: {', '.join(intact)}"
             )
-        return self._check_head(head)
-
-    def stored_head(self) -> Head:
-        """Return the stored head; LedgerError if it is missing or damaged."""
-        rows = self.read(_HEAD)
-        if len(rows) != 1:
-            raise damaged_ledger(self.path, f"table {_HEAD} has {len(rows)} rows, and must have 1")
-        row = rows[0]
-        return Head.from_values(row["changes"], row["rows"], row["total"])
-
-    def _check_head(self, head: Head) -> Head:
         stored = self.stored_head()
         if (stored.rows, stored.total) != (head.rows, head.total):
             counts = f"{head.rows} rows, each intact; the head counts {stored.rows}"
             raise damaged_ledger(self.path, f"{counts}: rows are lost, duplicated or outdated")
         return stored
+
+    def stored_head(self) -> Head:
+        """Return the stored head; LedgerError if it is missing or damaged."""
+        row = self.read_one(_HEAD)
+        return Head.from_values(row["changes"], row["rows"], row["total"])
 
     def _readable(self, table: str) -> tuple[list[sqlite3.Row], str]:
         """Return the rows before the first unreadable one, and its error."""
@@ -108,7 +112,8 @@ class SealedTables(Tables):
                 self._seal.write(self._head)
 
     def close(self) -> None:
-        """Release the seal."""
+        """Release database and seal."""
+        super().close()
         self._seal.close()
 
 
@@ -164,7 +169,12 @@ def begin_transaction(
     with sqlite_errors(path, write_failed), connection:
         connection.execute("BEGIN IMMEDIATE")
         if tables.stored_head() != head:
-            raise concurrent_writer(path)
+            raise LedgerError(
+                "a ledger that only this process writes",
+                found="another process has written to it",
+                where=str(path),
+                remedy="end the other process, then continue with --resume",
+            )
         changed = LedgerTransaction(tables, head)
         yield changed
         if changed.head != head:
@@ -253,20 +263,8 @@ CREATE TABLE window (
   UNIQUE (workload, block, round, position)
 );
 """
-TABLES = (
-    "study",
-    "resumption",
-    "trial",
-    "complete_block",
-    "given_up",
-    "time_limit",
-    "candidate",
-    "outcome",
-    "pilot",
-    "run",
-    "window",
-)
-"""The tables whose rows the head covers."""
+TABLES = re.findall(r"CREATE TABLE (\w+)", SCHEMA)
+"""The head, and the tables whose rows it covers."""
 
 
 def is_intact(connection: sqlite3.Connection) -> bool:

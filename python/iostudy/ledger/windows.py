@@ -11,10 +11,9 @@ from typing import Any
 from pydantic_core import from_json
 
 from iostudy.analysis.switchback.window_plan import EarlierPlan, WindowPlan
-from iostudy.ledger.encoding import decode_row, decode_summary
+from iostudy.ledger.encoding import decode_rows, decode_summary
 from iostudy.ledger.rows import PlanRow, RunRow, SamplesFile, SwitchbackRows, WindowRow
-from iostudy.ledger.store import Ledger, require_writable
-from iostudy.telemetry.summary import TelemetrySummary
+from iostudy.ledger.store import Ledger
 
 _WINDOW = tuple(field.name for field in fields(WindowRow))
 """The columns of a window: its fields, of which figures are JSON."""
@@ -32,18 +31,18 @@ class WindowRecord:
     def add_plan(self, plan: PlanRow) -> None:
         """Record the plan of a workload before its first block, or the reason against windows."""
         values = asdict(plan)
-        with require_writable(self._tables).transaction() as change:
+        with self._tables.transaction() as change:
             change.insert("pilot", workload=values.pop("workload"), plan=json.dumps(values))
 
     def add_block(self, windows: Sequence[WindowRow]) -> None:
         """Record the windows of a complete block in one transaction."""
-        with require_writable(self._tables).transaction() as change:
+        with self._tables.transaction() as change:
             for window in windows:
                 change.insert("window", **_encode_window(window))
 
     def add_run(self, run: RunRow) -> None:
         """Record a run at its end."""
-        with require_writable(self._tables).transaction() as change:
+        with self._tables.transaction() as change:
             change.insert("run", **_encode_run(run))
 
     def rows(self) -> SwitchbackRows:
@@ -52,9 +51,7 @@ class WindowRecord:
 
     def plans(self) -> tuple[PlanRow, ...]:
         """Return the plan of every workload that has one."""
-        path = self._tables.path
-        rows = self._tables.read("pilot")
-        return tuple(decode_row(path, "pilot", row, _decode_plan) for row in rows)
+        return decode_rows(self._tables, "pilot", _decode_plan)
 
     def can_decide(self) -> bool:
         """Return whether windows can still decide: no workload has a reason against them."""
@@ -62,15 +59,11 @@ class WindowRecord:
 
     def windows(self) -> tuple[WindowRow, ...]:
         """Return every window in the order of measurement."""
-        path = self._tables.path
-        rows = self._tables.read("window")
-        return tuple(decode_row(path, "window", row, _decode_window) for row in rows)
+        return decode_rows(self._tables, "window", _decode_window)
 
     def runs(self) -> tuple[RunRow, ...]:
         """Return every run that ended in order."""
-        path = self._tables.path
-        rows = self._tables.read("run")
-        return tuple(decode_row(path, "run", row, _decode_run) for row in rows)
+        return decode_rows(self._tables, "run", _decode_run)
 
 
 def _encode_window(window: WindowRow) -> dict[str, Any]:
@@ -97,15 +90,12 @@ def _encode_run(run: RunRow) -> dict[str, Any]:
 
 
 def _decode_run(row: sqlite3.Row) -> RunRow:
-    summary = decode_summary(from_json(row["summary"]))
-    if not isinstance(summary, TelemetrySummary):
-        raise TypeError("no telemetry summary")
     return RunRow(
         workload=row["workload"],
         started_at=row["started_at"],
         settings=from_json(row["settings"]),
         devices=tuple(from_json(row["devices"])),
-        summary=summary,
+        summary=decode_summary(from_json(row["summary"])),
         notes=tuple(from_json(row["notes"])),
         telemetry=SamplesFile(row["telemetry"], row["telemetry_sha256"]),
     )

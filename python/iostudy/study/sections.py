@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Annotated, Any
 
@@ -29,7 +29,7 @@ def _blocks(value: Any) -> tuple[int, int]:
     )
 
 
-Margin = Annotated[float, share("more than 0% and less than 100%", lambda s: 0 < s < 1)]
+ProperShare = Annotated[float, share("more than 0% and less than 100%", lambda s: 0 < s < 1)]
 Risk = Annotated[float, share("more than 0.01% and less than 50%", lambda s: 0.0001 < s < 0.5)]
 """A smaller risk takes more blocks than a study has."""
 Blocks = Annotated[tuple[int, int], BeforeValidator(_blocks)]
@@ -91,7 +91,7 @@ class Decision:
 
     __pydantic_config__ = STRICT_KEYS
 
-    margin: Margin = 0.03
+    margin: ProperShare = 0.03
     """differences smaller than this do not matter to you"""
     risk: Risk = 0.05
     """chance of any wrong verdict in the whole study"""
@@ -102,9 +102,7 @@ class Decision:
     goal: Goal | None = None
     """what a recommended configuration must be; by default better on any workload, and not worse on
     all others"""
-    rare: Annotated[float, share("more than 0% and less than 100%", lambda s: 0 < s < 1)] | None = (
-        None
-    )
+    rare: ProperShare | None = None
     """largest share of slow runs of both configurations for a verdict of equivalent or not worse;
     any by default"""
     mode: Annotated[DecisionMode, one_of("mode", DecisionMode)] = DecisionMode.TRIALS
@@ -122,10 +120,6 @@ class Decision:
     def max_blocks(self) -> int:
         """The most blocks that a comparison takes."""
         return self.blocks[1]
-
-    def with_blocks(self, fewest: int, most: int) -> Decision:
-        """Return the same decision with other numbers of blocks."""
-        return replace(self, blocks=(fewest, most))
 
     def weight(self, listed: str) -> float:
         """The weight of a workload of the file; 1 where none is given. Only the ratios matter."""

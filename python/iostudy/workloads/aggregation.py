@@ -19,7 +19,7 @@ def average_rounds(rounds: Sequence[Measurement]) -> Measurement:
     result is empty.
     """
     return Measurement(
-        _means([run.figures for run in rounds]),
+        mean_figures([run.figures for run in rounds]),
         pool_latencies([run.latencies for run in rounds]),
         _mean_parts([part for run in rounds for part in run.parts]),
         tuple(dict.fromkeys(note for run in rounds for note in run.notes)),
@@ -52,7 +52,8 @@ def _prefixed(measured: Mapping[str, Mapping[str, T]]) -> dict[str, T]:
     }
 
 
-def _means(rounds: Sequence[Mapping[str, float]]) -> dict[str, float]:
+def mean_figures(rounds: Sequence[Mapping[str, float]]) -> dict[str, float]:
+    """Return the mean of every figure that all rounds have."""
     first, *others = rounds or [{}]
     common = [name for name in first if all(name in other for other in others)]
     return {name: statistics.fmean(figures[name] for figures in rounds) for name in common}
@@ -72,6 +73,6 @@ def _mean_parts(parts: Sequence[Part]) -> tuple[Part, ...]:
     for part in parts:
         by_labels.setdefault(tuple(part.labels.items()), []).append(part)
     return tuple(
-        Part(dict(labels), _means([part.figures for part in parts]))
+        Part(dict(labels), mean_figures([part.figures for part in parts]))
         for labels, parts in by_labels.items()
     )

@@ -21,7 +21,7 @@ from iostudy.execution.listeners import Progress, undecided_configurations
 from iostudy.execution.schedule import Run
 from iostudy.execution.switchback.blocks import Blocks, rehearse
 from iostudy.ledger.rows import PlanRow, RunRow, TrialRow, WindowRow, average_windows
-from iostudy.ledger.samples import write_run_samples
+from iostudy.ledger.samples import write_samples
 from iostudy.ledger.windows import WindowRecord
 from iostudy.node.protocol import SwitchedRun
 from iostudy.results.comparisons import ComparisonResult, InterimAnalysis, decision_rule
@@ -137,8 +137,11 @@ class SwitchbackRunner:
             devices=result.devices,
             summary=result.telemetry.summary,
             notes=(*result.notes, *notes),
-            telemetry=write_run_samples(
-                self._ledger.folder, len(self._record.runs()) + 1, result.telemetry.samples
+            telemetry=write_samples(
+                self._ledger.folder,
+                len(self._record.runs()) + 1,
+                result.telemetry.samples,
+                is_run=True,
             ),
         )
         self._record.add_run(row)
