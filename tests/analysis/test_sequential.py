@@ -13,7 +13,7 @@ from iostudy.analysis.sequential import (
     spend_in_stages,
 )
 from iostudy.analysis.spending import spent
-from iostudy.analysis.t_chain import Resolution
+from tests.analysis.finer_grid import finer_grid
 
 SEED = 20240611
 
@@ -97,7 +97,8 @@ def test_a_finer_grid_changes_the_risk_by_less_than_half_a_percent(
     min_blocks: int, max_blocks: int, risk: float
 ):
     alpha = repeated_alpha(min_blocks, max_blocks, risk)
-    finer = crossing_probability(min_blocks, max_blocks, alpha, resolution=Resolution(257, 64, 8))
+    with finer_grid():
+        finer = crossing_probability(min_blocks, max_blocks, alpha)
     assert finer == pytest.approx(risk, rel=0.005)
 
 
@@ -151,7 +152,8 @@ def test_a_finer_resolution_spends_the_same_risk(
 ):
     looks = plan_looks(*blocks, growth)
     levels = spend_in_stages((looks,), (risk,)).levels
-    finer = crossing_of_levels(looks, levels, resolution=Resolution(257, 64, 8))
+    with finer_grid():
+        finer = crossing_of_levels(looks, levels)
     assert finer == pytest.approx(risk, rel=0.01)
 
 

@@ -5,7 +5,8 @@ import pytest
 from scipy import special
 from scipy.interpolate import CubicSpline
 
-from iostudy.analysis.t_chain import Resolution, StayedInside, spline_weights
+from iostudy.analysis.t_chain import StayedInside, spline_weights
+from tests.analysis.finer_grid import finer_grid
 
 SEED = 20240611
 
@@ -47,12 +48,13 @@ def test_two_analyses_are_those_of_simulated_studies(first: int, second: int) ->
 def test_the_probabilities_of_stopping_and_continuing_sum_to_one(
     blocks: tuple[int, int, int],
 ) -> None:
-    inside = StayedInside.first(blocks[0], 0.01, Resolution(257, 64, 8))
-    for number in blocks[1:]:
-        before = inside.probability
-        left = inside.leaving(number, 0.02)
-        inside = inside.after(number, 0.02)
-        assert inside.probability + left == pytest.approx(before, rel=1e-5)
+    with finer_grid():
+        inside = StayedInside.first(blocks[0], 0.01)
+        for number in blocks[1:]:
+            before = inside.probability
+            left = inside.leaving(number, 0.02)
+            inside = inside.after(number, 0.02)
+            assert inside.probability + left == pytest.approx(before, rel=1e-5)
 
 
 def test_the_first_analysis_has_the_whole_level() -> None:

@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from iostudy.analysis.spending import spent
-from iostudy.analysis.t_chain import USUAL, Resolution, StayedInside
+from iostudy.analysis.t_chain import StayedInside
 
 LOOK_GROWTH = 1 / 32
 """An analysis follows after one block, or after this share of the blocks so far if that is more."""
@@ -130,19 +130,15 @@ def repeated_alpha(min_blocks: int, max_blocks: int, risk: float) -> float:
     return math.exp(_solve(excess, low, high, (low + high) / 2))
 
 
-def crossing_probability(
-    min_blocks: int, max_blocks: int, alpha: float, *, resolution: Resolution = USUAL
-) -> float:
+def crossing_probability(min_blocks: int, max_blocks: int, alpha: float) -> float:
     """Return the probability, under the null, that any interval at level ``alpha`` excludes 0."""
     looks = plan_looks(min_blocks, max_blocks, growth=0)
-    return crossing_of_levels(looks, (alpha,) * len(looks), resolution=resolution)
+    return crossing_of_levels(looks, (alpha,) * len(looks))
 
 
-def crossing_of_levels(
-    looks: Sequence[int], levels: Sequence[float], *, resolution: Resolution = USUAL
-) -> float:
+def crossing_of_levels(looks: Sequence[int], levels: Sequence[float]) -> float:
     """Return the probability, under the null, that any interval excludes 0, each at its level."""
-    inside = StayedInside.first(looks[0], levels[0], resolution)
+    inside = StayedInside.first(looks[0], levels[0])
     for blocks, level in zip(looks[1:], levels[1:], strict=True):
         inside = inside.after(blocks, level)
     return 1.0 - inside.probability

@@ -24,25 +24,14 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from iostudy.analysis.distributions import beta_function, beta_quadrature, t_cdf, t_quantile
+from iostudy.analysis.distributions import Array, beta_function, beta_quadrature, t_cdf, t_quantile
 
-Array = NDArray[np.float64]
+GRID_POINTS, PHI_POINTS, V_POINTS = 129, 32, 4
+"""Points of the grid and of the quadratures of phi and of v.
 
-
-@dataclass(frozen=True)
-class Resolution:
-    """Numbers of points of the grid and of the quadratures of phi and of v."""
-
-    grid: int = 129
-    phi: int = 32
-    v: int = 4
-
-
-USUAL = Resolution()
-"""Doubling each number changes the risk by less than 1 % of itself."""
-
+Doubling each number changes the risk by less than 1 % of itself.
+"""
 _REACH = 8.0
 """Less than 1e-15 of the distribution of phi lies beyond this many standard deviations."""
 
@@ -57,22 +46,20 @@ class StayedInside:
     blocks: int
     end: float
     weights: Array
-    resolution: Resolution
 
     @classmethod
-    def first(cls, blocks: int, level: float, resolution: Resolution = USUAL) -> StayedInside:
+    def first(cls, blocks: int, level: float) -> StayedInside:
         """Return the distribution after a first analysis at a two-sided level.
 
         There r_n = sin(theta), with the density ~ cos(theta)^(n-2).
         """
         end = boundary(blocks, level)
-        points, weights = _unit_interval(resolution.phi)
+        points, weights = _unit_interval(PHI_POINTS)
         width = math.asin(math.tanh(end))
         theta = width * points
         density = 2 * np.cos(theta) ** (blocks - 2) / beta_function(0.5, (blocks - 1) / 2)
         at = np.arctanh(np.sin(theta))
-        spline = spline_weights(end, at, width * density * weights, resolution.grid)
-        return cls(blocks, end, spline, resolution)
+        return cls(blocks, end, spline_weights(end, at, width * density * weights, GRID_POINTS))
 
     @property
     def probability(self) -> float:
@@ -100,19 +87,18 @@ class StayedInside:
     def after(self, blocks: int, level: float) -> StayedInside:
         """Return the distribution after the analysis of ``blocks`` at a two-sided level."""
         end = boundary(blocks, level)
-        grid = self.resolution.grid
-        following = np.zeros(grid)
+        following = np.zeros(GRID_POINTS)
         for share, probability in zip(*self._residual_shares(blocks), strict=True):
             at, weights = self._arrivals(blocks, math.tanh(end), share)
-            following += probability * spline_weights(end, at, weights, grid)
-        return StayedInside(blocks, end, following, self.resolution)
+            following += probability * spline_weights(end, at, weights, GRID_POINTS)
+        return StayedInside(blocks, end, following)
 
     def _arrivals(self, blocks: int, limit: float, share: float) -> tuple[Array, Array]:
         """The points atanh(|r_{n+k}|) within the limit that have the residual share, and weights.
 
         The two ranges of phi between the ranges that leave are integrated.
         """
-        points, weights = _unit_interval(self.resolution.phi)
+        points, weights = _unit_interval(PHI_POINTS)
         a, step = math.sqrt(self.blocks) * self._r, math.sqrt(blocks - self.blocks)
         scale = math.sqrt((1 - share) / blocks)
         peak, length = self._peak(blocks)
@@ -133,7 +119,7 @@ class StayedInside:
 
     @functools.cached_property
     def _r(self) -> Array:
-        return np.asarray(np.tanh(np.linspace(0.0, self.end, self.resolution.grid)))
+        return np.asarray(np.tanh(np.linspace(0.0, self.end, GRID_POINTS)))
 
     def _peak(self, blocks: int) -> tuple[Array, Array]:
         """The phi of the largest r_{n+k} for each r_n, and the length of (sqrt(n) r_n, sqrt(k))."""
@@ -149,7 +135,7 @@ class StayedInside:
         if blocks == self.blocks + 1:
             return np.zeros(1), np.ones(1)
         freedom = (blocks - self.blocks - 1) / 2, (self.blocks + 1) / 2
-        return beta_quadrature(*freedom, self.resolution.v)
+        return beta_quadrature(*freedom, V_POINTS)
 
 
 def boundary(blocks: int, level: float) -> float:
