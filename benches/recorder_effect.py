@@ -18,9 +18,11 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
+from tests.comparisons import compare
+
 from benches.scratch import scratch_folder
 from iostudy._native import FileJob
-from iostudy.analysis.comparison import Comparison, compare
+from iostudy.analysis.comparison import Comparison
 from iostudy.analysis.rule import Rule
 from iostudy.job import JobSpec
 from iostudy.node import caches

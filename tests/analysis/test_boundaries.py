@@ -3,6 +3,7 @@ import pytest
 
 from iostudy.analysis.boundaries import build_boundaries
 from iostudy.analysis.paired import t_bounds
+from iostudy.analysis.rule import Rule
 from iostudy.analysis.sequential import crossing_of_levels, repeated_alpha
 from iostudy.analysis.spending import CONTINUABLE, AnalysisMethod
 
@@ -11,10 +12,11 @@ def test_a_level_holds_until_the_next_analysis() -> None:
     spending = build_boundaries(AnalysisMethod.ERROR_SPENDING, 5, 100, 0.05)
     assert spending.looks[:2] == (5, 6)
     assert spending.looks[-3:] == (95, 98, 100)
-    levels = spending.difference_level([2, 5, 6, 95, 97, 100, 500])
+    levels = [spending.level(n, equivalence=False) for n in (2, 5, 6, 95, 97, 100, 500)]
     own = spending.difference
-    assert list(levels) == [own[0], own[0], own[1], own[-3], own[-3], own[-1], own[-1]]
-    last = [spending.last_look(blocks) for blocks in (0, 4, 5, 6, 97, 99, 100)]
+    assert levels == [own[0], own[0], own[1], own[-3], own[-3], own[-1], own[-1]]
+    rule = Rule(0.03, 0.05, 5, 100, method=AnalysisMethod.ERROR_SPENDING)
+    last = [rule.last_look(blocks) for blocks in (0, 4, 5, 6, 97, 99, 100)]
     assert last == [0, 4, 5, 6, 95, 98, 100]
 
 

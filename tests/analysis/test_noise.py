@@ -5,7 +5,6 @@ import numpy as np
 import pytest
 import scipy
 
-from iostudy.analysis.comparison import compare
 from iostudy.analysis.noise import (
     CONFIDENCE,
     estimate_power,
@@ -13,6 +12,7 @@ from iostudy.analysis.noise import (
     pool_noise,
 )
 from iostudy.analysis.rule import Rule
+from tests.comparisons import compare
 
 RULE = Rule(margin=0.03, risk=0.05, min_blocks=5, max_blocks=30)
 

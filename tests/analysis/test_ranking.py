@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from iostudy.analysis import normal_scores
-from iostudy.analysis.comparison import compare
 from iostudy.analysis.paired import Interval, mean_interval
 from iostudy.analysis.ranking import (
     BlockedRuns,
@@ -22,6 +21,7 @@ from iostudy.analysis.ranking import (
     rank,
 )
 from iostudy.analysis.rule import Rule
+from tests.comparisons import compare
 
 RULE = Rule(margin=0.03, risk=0.05, min_blocks=5, max_blocks=30)
 Array = NDArray[np.float64]
@@ -62,7 +62,7 @@ def level(comparisons: int) -> float:
 
 def deciding_interval(ratios: Array, rule: Rule) -> Interval:
     """The interval by which pairs that are not equivalent are decided."""
-    return mean_interval(ratios, float(rule.boundaries.difference_level(len(ratios))))
+    return mean_interval(ratios, rule.boundaries.level(len(ratios), equivalence=False))
 
 
 def interval(order: PairwiseOrder, first: int, second: int) -> Interval:

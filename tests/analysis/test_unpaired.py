@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from iostudy.analysis import unpaired
-from iostudy.analysis.paired import UNKNOWN, Array, PairedRuns
+from iostudy.analysis.distributions import Array
+from iostudy.analysis.paired import UNKNOWN, PairedRuns
 from iostudy.analysis.rule import Rule
 from iostudy.analysis.unpaired import EffectComparison, difference_interval
 from iostudy.analysis.verdict import Verdict

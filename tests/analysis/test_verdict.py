@@ -6,13 +6,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from iostudy.analysis.comparison import Comparison, compare
+from iostudy.analysis.comparison import Comparison
 from iostudy.analysis.decision import decide, estimate_shown, interval_ends
 from iostudy.analysis.paired import UNKNOWN, mean_interval
 from iostudy.analysis.rule import Rule
 from iostudy.analysis.sequential import repeated_alpha, spend_in_stages
 from iostudy.analysis.spending import CONTINUABLE, AnalysisMethod
 from iostudy.analysis.verdict import Verdict, classify_intervals
+from tests.comparisons import compare
 
 RULE = Rule(margin=0.03, risk=0.05, min_blocks=5, max_blocks=30)
 T_RULE = replace(RULE, method=AnalysisMethod.ERROR_SPENDING)
@@ -234,8 +235,8 @@ def test_equivalence_has_the_interval_of_two_one_sided_tests():
     ratios = [0.015, -0.02, 0.025, 0.005, -0.01, 0.02, 0.0, 0.01] * 3
     at_once = replace(T_RULE, min_blocks=24)
     found, rule = of_ratios(ratios, at_once), at_once.boundaries
-    wide = mean_interval(np.array(ratios), float(rule.difference_level(24)))
-    narrow = mean_interval(np.array(ratios), float(rule.equivalence_level(24)))
+    wide = mean_interval(np.array(ratios), rule.level(24, equivalence=False))
+    narrow = mean_interval(np.array(ratios), rule.level(24, equivalence=True))
     assert found.verdict is Verdict.EQUIVALENT
     assert wide.low < narrow.low < found.estimate < narrow.high < wide.high
     assert (found.interval.low, found.interval.high) == pytest.approx((narrow.low, narrow.high))
@@ -245,8 +246,8 @@ def test_equivalence_has_the_interval_of_two_one_sided_tests():
 def test_a_one_sided_verdict_moves_the_end_of_its_side_alone(sign: int):
     ratios = 1.6 * np.array([0.08, -0.07, 0.05, -0.05, 0.06, -0.03, 0.02, 0.02] * 3)
     rule = replace(RULE, min_blocks=24, max_blocks=24)
-    levels = (rule.boundaries.difference_level(24), rule.boundaries.equivalence_level(24))
-    wide, narrow = (interval_ends(ratios[None], float(level), rule) for level in levels)
+    levels = (rule.boundaries.level(24, equivalence=sided) for sided in (False, True))
+    wide, narrow = (interval_ends(ratios[None], level, rule) for level in levels)
     found = of_ratios(list(sign * ratios), rule)
     assert found.verdict is (Verdict.NOT_WORSE if sign > 0 else Verdict.NOT_BETTER)
     assert wide[0] < narrow[0] < 0
@@ -257,7 +258,7 @@ def test_a_one_sided_verdict_moves_the_end_of_its_side_alone(sign: int):
 def test_an_equivalent_difference_that_exists_keeps_the_nearer_end():
     ratios = np.array([0.010, 0.012, 0.011, 0.009, 0.010, 0.008] * 2)
     rule = replace(T_RULE, min_blocks=12)
-    wide = mean_interval(ratios, float(rule.boundaries.difference_level(12)))
+    wide = mean_interval(ratios, rule.boundaries.level(12, equivalence=False))
     found = of_ratios(list(ratios), rule)
     assert found.verdict is Verdict.EQUIVALENT
     assert found.interval.low == pytest.approx(wide.low)
@@ -268,9 +269,9 @@ def test_the_interval_of_two_one_sided_tests_reaches_to_zero():
     # Only the one-sided test excludes zero, which shows no difference.
     ratios = np.array([0.03, -0.01, 0.02, -0.005, 0.022, 0.003, 0.001, 0.009] * 3)
     rule = replace(T_RULE, margin=0.05, min_blocks=24)
-    scale = float(rule.boundaries.equivalence_level(24)) * 1.02
+    scale = rule.boundaries.level(24, equivalence=True) * 1.02
     moved = ratios - mean_interval(ratios, scale).low
-    narrow = mean_interval(moved, float(rule.boundaries.equivalence_level(24)))
+    narrow = mean_interval(moved, rule.boundaries.level(24, equivalence=True))
     moved += 1e-4 - narrow.low
     found = of_ratios(list(moved), rule)
     assert found.verdict is Verdict.EQUIVALENT

@@ -8,7 +8,8 @@ from dataclasses import replace
 import numpy as np
 
 from iostudy.analysis.decision import decide, has_rare_slow_runs, is_balanced
-from iostudy.analysis.paired import Flags, PairedRuns
+from iostudy.analysis.distributions import Flags
+from iostudy.analysis.paired import PairedRuns
 from iostudy.analysis.rule import Rule
 from iostudy.analysis.slow_runs import bound_share, is_slow
 from iostudy.analysis.spending import AnalysisMethod
@@ -142,11 +143,11 @@ def ever_wrong(blocks: tuple[int, int], risk: float, studies: int) -> tuple[floa
 
 def _crossed(ratios: Array, rule: Rule) -> Flags:
     """Whether any analysis finds a difference, without a stop for futility."""
-    from iostudy.analysis.decision import _level, exceeds
+    from iostudy.analysis.decision import exceeds
 
     found = np.zeros(len(ratios), dtype=bool)
     for count in rule.boundaries.looks:
-        own, level = ratios[:, :count], _level(rule, count, sided=False)
+        own, level = ratios[:, :count], rule.boundaries_of(count).level(count, equivalence=False)
         found |= exceeds(own, 0.0, level, rule).any(axis=0)
     return found
 

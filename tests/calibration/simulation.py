@@ -17,7 +17,7 @@ import scipy
 from numpy.typing import NDArray
 
 from iostudy.analysis import decision
-from iostudy.analysis.paired import Flags
+from iostudy.analysis.distributions import Flags
 from iostudy.analysis.rule import Rule
 from iostudy.analysis.spending import AnalysisMethod
 from iostudy.analysis.verdict import Verdict

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import scipy
 
-from iostudy.analysis.comparison import Comparison, compare
+from iostudy.analysis.comparison import Comparison
 from iostudy.analysis.noise import minimum_detectable_effect, pool_noise
 from iostudy.analysis.rule import Rule
 from iostudy.analysis.verdict import Verdict
@@ -21,6 +21,7 @@ from tests.calibration.simulation import (
     standard_error,
     unequal_variances,
 )
+from tests.comparisons import compare
 
 pytestmark = pytest.mark.campaign
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from iostudy.analysis import decision
-from iostudy.analysis.comparison import compare_runs, decide_runs
+from iostudy.analysis.comparison import decide_runs
 from iostudy.analysis.paired import PairedRuns
 from iostudy.analysis.rule import Rule
 from iostudy.analysis.spending import CONTINUABLE, SPENT, AnalysisMethod
@@ -25,6 +25,7 @@ from iostudy.results.comparisons import (
 )
 from iostudy.study.model import Study
 from iostudy.study.sections import Decision, Goal
+from tests.comparisons import compare_runs
 from tests.report.factory import disturbed, rows, study
 
 

@@ -23,13 +23,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from iostudy.analysis.distributions import (
+    Array,
     chi_squared_quantile,
     f_tail,
     normal_cdf,
     t_cdf,
     t_quantile,
 )
-from iostudy.analysis.paired import Array, Interval
+from iostudy.analysis.paired import Interval
 from iostudy.analysis.root_finding import find_root
 
 _MAX_STEPS = 200

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from iostudy.analysis.paired import Array, Interval
+from iostudy.analysis.distributions import Array
+from iostudy.analysis.paired import Interval
 from iostudy.analysis.rule import Rule
 from iostudy.analysis.verdict import (
     EstimatedDifference,

@@ -15,13 +15,11 @@ from dataclasses import dataclass
 from itertools import chain, pairwise
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from iostudy.analysis.distributions import t_cdf, t_quantile
+from iostudy.analysis.distributions import Array, t_cdf, t_quantile
 from iostudy.analysis.sequential import plan_looks, repeated_alpha, spend_in_stages
 from iostudy.analysis.spending import SPENT, AnalysisMethod, Continuation
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -35,21 +33,10 @@ class Boundaries:
     difference: Array
     equivalence: Array
 
-    def last_look(self, blocks: int) -> int:
-        """Return the blocks of the last analysis; before the first one, the blocks themselves."""
-        index = bisect_right(self.looks, blocks)
-        return self.looks[index - 1] if index else blocks
-
-    def difference_level(self, blocks: ArrayLike) -> Array:
-        """Return the level of the last analysis, elementwise; that of the first before it."""
-        return np.asarray(self.difference[self._indexes(blocks)])
-
-    def equivalence_level(self, blocks: ArrayLike) -> Array:
-        """Return the same for equivalence."""
-        return np.asarray(self.equivalence[self._indexes(blocks)])
-
-    def _indexes(self, blocks: ArrayLike) -> NDArray[np.intp]:
-        return np.maximum(np.searchsorted(self.looks, blocks, side="right") - 1, 0)
+    def level(self, blocks: int, *, equivalence: bool) -> float:
+        """Return the level of the last analysis; that of the first before it."""
+        levels = self.equivalence if equivalence else self.difference
+        return float(levels[max(bisect_right(self.looks, blocks) - 1, 0)])
 
 
 @functools.cache

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -17,7 +17,8 @@ from iostudy.analysis.decision import (
     interval_ends,
     is_balanced,
 )
-from iostudy.analysis.paired import Array, Flags, Interval, PairedRuns
+from iostudy.analysis.distributions import Array, Flags
+from iostudy.analysis.paired import Interval, PairedRuns
 from iostudy.analysis.rule import Rule
 from iostudy.analysis.slow_runs import SlowRuns, find_slow_runs
 from iostudy.analysis.spending import AnalysisMethod
@@ -55,69 +56,32 @@ class Comparison(EstimatedDifference):
         return not (self.verdict.is_final or self.futile)
 
 
-def compare(
-    baseline: Sequence[float],
-    other: Sequence[float],
-    *,
-    higher_is_better: bool,
-    rule: Rule,
-    after: Sequence[bool] | None = None,
-) -> Comparison:
-    """Compare the figures of two configurations, block by block in the same order.
-
-    NaN is a failed run. ``after`` says in which blocks the other ran after the baseline. Raises
-    ValueError for figures that cannot be paired or are not positive (see PairedRuns).
-    """
-    runs = PairedRuns.from_figures(baseline, other, higher_is_better=higher_is_better, after=after)
-    return compare_runs(runs, higher_is_better=higher_is_better, rule=rule)
-
-
-def compare_runs(runs: PairedRuns, *, higher_is_better: bool, rule: Rule) -> Comparison:
-    """Compare two configurations by their paired runs."""
-    ended = decide_runs(runs, rule)
-    return describe_runs(runs, ended, higher_is_better=higher_is_better, rule=rule)[0]
-
-
 def describe_runs(
     runs: PairedRuns, ended: Outcomes, *, higher_is_better: bool, rule: Rule
 ) -> tuple[Comparison, ...]:
     """Return the comparison of each pair (row) whose verdict `decide_runs` gave."""
-    rows = tuple(zip(*np.atleast_2d(runs.baseline, runs.other), strict=True))
-    orders = [None] * len(rows) if runs.after is None else np.atleast_2d(runs.after)
-    described = _describe(
-        np.atleast_2d(runs.differences), ended, rule, higher_is_better=higher_is_better
-    )
+    baselines, others = np.atleast_2d(runs.baseline, runs.other)
+    after = None if runs.after is None else np.atleast_2d(runs.after)
+    described = _describe(others - baselines, ended, rule, after, higher_is_better=higher_is_better)
     return tuple(
         replace(
             comparison,
-            blocks_needed=_count_needed(comparison, after, rule),
             slow=find_slow_runs(other[: comparison.blocks], rule.margin, rule.risk),
             baseline_slow=find_slow_runs(baseline[: comparison.blocks], rule.margin, rule.risk),
         )
-        for comparison, (baseline, other), after in zip(described, rows, orders, strict=True)
+        for comparison, baseline, other in zip(described, baselines, others, strict=True)
     )
 
 
-def _count_needed(comparison: Comparison, after: Flags | None, rule: Rule) -> int | None:
-    """Return the blocks needed; a difference that lacks an order gets it in every second block."""
-    interval = comparison.interval
-    is_apart = interval.low > 0 or interval.high < 0
-    if after is None or comparison.verdict.is_final or not (rule.by_scores and is_apart):
-        return comparison.blocks_needed
-    missing = int(count_missing_orders(after[: comparison.blocks])[-1])
-    return max(comparison.blocks + 2 * missing, rule.min_blocks)
-
-
 def decide_runs(runs: PairedRuns, rule: Rule, before: Outcomes | None = None) -> Outcomes:
-    """Return the verdict of `compare_runs` alone, by the runs up to the last analysis.
+    """Return the verdict of each pair, by the runs up to the last analysis.
 
     ``before`` is what it returned for the first of these runs. A study with one level is decided
     by its last analysis alone.
     """
     if rule.method is AnalysisMethod.CONSTANT_LEVEL:
         before = None
-    count = runs.other.shape[-1]
-    sample = runs.first(rule.boundaries_of(count).last_look(count))
+    sample = runs.first(rule.last_look(runs.other.shape[-1]))
     baseline, other = np.atleast_2d(sample.baseline, sample.other)
     ready = None
     if rule.by_scores and sample.after is not None:
@@ -135,15 +99,18 @@ def compare_ratios(ratios: Array, *, higher_is_better: bool, rule: Rule) -> Comp
 
     Blocks after the last analysis have to wait for the next one.
     """
-    used = ratios[: rule.boundaries_of(len(ratios)).last_look(len(ratios))]
-    (described,) = _describe(
-        used[None], decide(used[None], rule), rule, higher_is_better=higher_is_better
-    )
+    used = ratios[None, : rule.last_look(len(ratios))]
+    (described,) = _describe(used, decide(used, rule), rule, higher_is_better=higher_is_better)
     return described
 
 
 def _describe(
-    ratios: Array, ended: Outcomes, rule: Rule, *, higher_is_better: bool
+    ratios: Array,
+    ended: Outcomes,
+    rule: Rule,
+    after: Flags | None = None,
+    *,
+    higher_is_better: bool,
 ) -> Iterator[Comparison]:
     shown = estimate_shown(ratios, ended, rule)
     for row, count in enumerate(map(int, ended.blocks)):
@@ -152,6 +119,17 @@ def _describe(
         estimate, low, high = map(float, shown[:, row])
         interval = Interval(low, high)
         sd = _standard_deviation(used)
+        if verdict.is_final:
+            needed = None
+        elif after is not None and rule.by_scores and (low > 0 or high < 0):
+            # A difference that lacks an order gets it in every second block.
+            missing = int(count_missing_orders(after[row, :count])[-1])
+            needed = max(count + 2 * missing, rule.min_blocks)
+        elif math.isnan(sd):
+            needed = None
+        else:
+            # A futile comparison needs more blocks than the study has.
+            needed = rule.estimate_blocks_needed(sd, max(count, rule.max_blocks if futile else 0))
         yield Comparison(
             blocks=count,
             estimate=estimate,
@@ -159,10 +137,7 @@ def _describe(
             interval=interval,
             verdict=verdict,
             by_margin=exceeds_margin(verdict, interval, rule.delta),
-            blocks_needed=None
-            if verdict.is_final or math.isnan(sd)
-            # A futile comparison needs more blocks than the study has.
-            else rule.estimate_blocks_needed(sd, max(count, rule.max_blocks if futile else 0)),
+            blocks_needed=needed,
             fragile=_is_fragile(used, verdict, rule),
             futile=futile,
             is_not_worse=bool(ended.not_worse[row]),

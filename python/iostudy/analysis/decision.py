@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 
 from iostudy.analysis import normal_scores
 from iostudy.analysis.boundaries import FUTILITY, predictive_probability
-from iostudy.analysis.paired import Array, Flags, Interval, t_bounds
+from iostudy.analysis.distributions import Array, Flags
+from iostudy.analysis.paired import Interval, t_bounds
 from iostudy.analysis.rule import Rule
 from iostudy.analysis.slow_runs import is_slow, most_slow_runs
 from iostudy.analysis.spending import AnalysisMethod
@@ -167,13 +168,6 @@ def _choose_words(inside: Flags, apart: Flags, *, one_sided: bool) -> NDArray[np
     return np.select(list(conditions.values()), words, default=np.str_(Verdict.INCONCLUSIVE))
 
 
-def _level(rule: Rule, count: int, *, sided: bool) -> float:
-    """The level of an analysis: that of equivalence for a one-sided verdict."""
-    boundaries = rule.boundaries_of(count)
-    level = boundaries.equivalence_level if sided else boundaries.difference_level
-    return float(level(count))
-
-
 def exceeds(ratios: Array, limit: float, level: float, rule: Rule) -> Flags:
     """Whether the typical difference of each study exceeds the limit, at a two-sided level.
 
@@ -233,14 +227,16 @@ def estimate_shown(ratios: Array, outcomes: Outcomes, rule: Rule) -> Array:
     shown = np.empty((3, len(ratios)))
     for count in np.unique(outcomes.blocks):
         rows = np.flatnonzero(outcomes.blocks == count)
-        level = _level(rule, count, sided=False)
+        level = rule.boundaries_of(count).level(count, equivalence=False)
         shown[:, rows] = estimate_rows(ratios[rows, :count], level, rule)
     _, low, high = shown
     for side, one_sided in enumerate((Verdict.NOT_WORSE, Verdict.NOT_BETTER)):
         is_shown = np.isin(outcomes.words, [str(Verdict.EQUIVALENT), str(one_sided)])
         for count in np.unique(outcomes.sides[side, is_shown]):
             rows = np.flatnonzero(is_shown & (outcomes.sides[side] == count))
-            ends = interval_ends(ratios[rows, :count], _level(rule, count, sided=True), rule)
+            # A one-sided verdict has the level of equivalence.
+            level = rule.boundaries_of(count).level(count, equivalence=True)
+            ends = interval_ends(ratios[rows, :count], level, rule)
             if side == 0:
                 low[rows] = np.maximum(low[rows], np.minimum(0.0, ends[0]))
             else:
@@ -279,7 +275,8 @@ def estimate_alone(ratios: Array, rule: Rule) -> tuple[float, Interval]:
     It is that of one analysis, after the last of them.
     """
     count = len(ratios)
-    inside = exceeds(ratios[None], -rule.delta, _level(rule, count, sided=True), rule)
+    level = rule.boundaries_of(count).level(count, equivalence=True)
+    inside = exceeds(ratios[None], -rule.delta, level, rule)
     words = _choose_words(inside, np.zeros_like(inside), one_sided=rule.by_scores)
     at_end = Outcomes(words, np.array([count]), inside * count, np.zeros(1, dtype=bool))
     estimate, low, high = map(float, estimate_shown(ratios[None], at_end, rule)[:, 0])

@@ -17,12 +17,15 @@ from numpy.typing import ArrayLike, NDArray
 from iostudy import _native
 
 Array = NDArray[np.float64]
+Flags = NDArray[np.bool_]
 
 beta_cdf = _native.beta_cdf
 chi_squared_quantile = _native.chi_squared_quantile
 f_tail = _native.f_tail
 
-_NORMAL = NormalDist()
+
+normal_quantile = NormalDist().inv_cdf
+"""The z with P(Z <= z) = area, which must lie between 0 and 1."""
 
 
 def t_cdf(freedom: ArrayLike, t: ArrayLike) -> Array:
@@ -38,11 +41,6 @@ def t_quantile(freedom: ArrayLike, area: ArrayLike) -> Array:
 def normal_cdf(z: float) -> float:
     """P(Z <= z) of the standard normal distribution."""
     return math.erfc(-z / math.sqrt(2)) / 2
-
-
-def normal_quantile(area: float) -> float:
-    """Return the z with P(Z <= z) = area, which must lie between 0 and 1."""
-    return _NORMAL.inv_cdf(area)
 
 
 def beta_function(a: float, b: float) -> float:

@@ -23,10 +23,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from iostudy.analysis.distributions import normal_quantile
-
-Array = NDArray[np.float64]
-Flags = NDArray[np.bool_]
+from iostudy.analysis.distributions import Array, Flags, normal_quantile
 
 _UNITS, _BLOCKS_OF_UNITS = 1000, 64
 """Units of a score of 1 for up to 64 blocks; fewer for more, so that a sum has under 60,000."""

@@ -18,10 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from iostudy.analysis.distributions import t_quantile
-
-Array = NDArray[np.float64]
-Flags = NDArray[np.bool_]
+from iostudy.analysis.distributions import Array, Flags, t_quantile
 
 
 @dataclass(frozen=True)
@@ -102,13 +99,10 @@ class PairedRuns:
 
     def first(self, count: int) -> PairedRuns:
         """Return the first blocks."""
-        return self._select(np.s_[..., :count])
+        return self.take(np.s_[..., :count])
 
-    def take(self, rows: Flags) -> PairedRuns:
-        """Return some of the pairs."""
-        return self._select(rows)
-
-    def _select(self, index: Any) -> PairedRuns:
+    def take(self, index: Any) -> PairedRuns:
+        """Return some of the pairs, or some blocks of all."""
         after = None if self.after is None else self.after[index]
         lost = None if self.lost is None else self.lost[index]
         return PairedRuns(self.baseline[index], self.other[index], after, lost)

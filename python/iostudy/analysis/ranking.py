@@ -32,11 +32,11 @@ from numpy.typing import NDArray
 
 from iostudy.analysis.comparison import decide_runs
 from iostudy.analysis.decision import estimate_rows, estimate_shown
+from iostudy.analysis.distributions import Array
 from iostudy.analysis.paired import PairedRuns
 from iostudy.analysis.rule import Rule
 from iostudy.analysis.verdict import Verdict, classify_intervals
 
-Array = NDArray[np.float64]
 Words = NDArray[np.str_]
 Indexes = NDArray[np.intp]
 
@@ -202,12 +202,6 @@ def is_rankable(workloads: Sequence[BlockedRuns], rule: Rule) -> bool:
     )
 
 
-def _analysed(runs: BlockedRuns, rule: Rule) -> BlockedRuns:
-    """The blocks up to the last analysis, which verdicts use."""
-    count = len(runs.figures)
-    return runs.first(rule.boundaries_of(count).last_look(count))
-
-
 def rank(workloads: Sequence[BlockedRuns], weights: Sequence[float], rule: Rule) -> Ranking:
     """Rank configurations by runs that are ``is_rankable``.
 
@@ -216,7 +210,7 @@ def rank(workloads: Sequence[BlockedRuns], weights: Sequence[float], rule: Rule)
     risk of the same size.
     """
     # Verdicts use the blocks up to the last analysis.
-    analysed = [_analysed(runs, rule) for runs in workloads]
+    analysed = [runs.first(rule.last_look(len(runs.figures))) for runs in workloads]
     alone = tuple(_order_on_workload(runs, len(analysed), rule) for runs in analysed)
     shares = np.asarray(weights, dtype=np.float64) / np.sum(weights)
     combined = alone[0] if len(alone) == 1 else combine_orders(analysed, shares, rule)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from bisect import bisect_right
 from dataclasses import dataclass
 
 from iostudy.analysis import sequential
@@ -54,6 +55,12 @@ class Rule:
         stage = self.continuation.find_stage(blocks, self.max_blocks)
         planned = self.min_blocks, self.max_blocks
         return build_boundaries(self.method, *planned, self.share, self.continuation, stage)
+
+    def last_look(self, blocks: int) -> int:
+        """Return the blocks of the last analysis; before the first one, the blocks themselves."""
+        looks = self.boundaries_of(blocks).looks
+        index = bisect_right(looks, blocks)
+        return looks[index - 1] if index else blocks
 
     @property
     def longest(self) -> int:

@@ -31,14 +31,13 @@ from dataclasses import dataclass, replace
 from itertools import combinations, pairwise
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from iostudy.analysis.distributions import Array
 from iostudy.analysis.paired import t_bounds
 from iostudy.analysis.ranking import IntervalEstimates, PairwiseOrder
 from iostudy.analysis.rule import Rule
 from iostudy.analysis.verdict import Verdict, classify_intervals
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

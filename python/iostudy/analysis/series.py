@@ -14,9 +14,7 @@ from enum import StrEnum
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from iostudy.analysis.distributions import beta_cdf, normal_cdf, t_cdf, t_quantile
-
-Array = NDArray[np.float64]
+from iostudy.analysis.distributions import Array, beta_cdf, normal_cdf, t_cdf, t_quantile
 
 LEVEL = 0.05
 """The familywise error rate of all flags of a study."""

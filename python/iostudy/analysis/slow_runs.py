@@ -14,12 +14,9 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
-from iostudy.analysis.distributions import beta_cdf
+from iostudy.analysis.distributions import Array, Flags, beta_cdf
 from iostudy.analysis.root_finding import find_root
-
-Array = NDArray[np.float64]
 
 SLOW_MARGINS = 5
 """A slow run is worse than the median by more than so many margins."""
@@ -50,7 +47,7 @@ def find_slow_runs(figures: Array, margin: float, level: float) -> SlowRuns:
     return SlowRuns(slow, len(figures), bound_share(slow, len(figures), level))
 
 
-def is_slow(figures: Array, margin: float) -> NDArray[np.bool_]:
+def is_slow(figures: Array, margin: float) -> Flags:
     """Whether each run is slow, among those of its row of s ln y."""
     # The upper median is a run, so that it exists next to failures.
     middle = np.sort(figures, axis=-1)[..., figures.shape[-1] // 2, None]

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from iostudy.analysis.decision import is_balanced
-from iostudy.analysis.distributions import t_quantile
-from iostudy.analysis.paired import UNKNOWN, Array, Interval, PairedRuns
+from iostudy.analysis.distributions import Array, t_quantile
+from iostudy.analysis.paired import UNKNOWN, Interval, PairedRuns
 from iostudy.analysis.rule import Rule
 from iostudy.analysis.verdict import (
     EstimatedDifference,

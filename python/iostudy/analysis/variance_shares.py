@@ -23,10 +23,8 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
-from iostudy.analysis.distributions import normal_quantile, t_quantile
+from iostudy.analysis.distributions import Array, Flags, normal_quantile, t_quantile
 from iostudy.analysis.noise import CONFIDENCE
-
-Array = NDArray[np.float64]
 
 LEVEL = 0.05
 """Probability that pure chance names any covariate of a workload."""
@@ -97,7 +95,7 @@ def measure_variance_shares(
 class _BlockLayout:
     """The known cells of blocks x configurations, with projections onto their residuals."""
 
-    usable: NDArray[np.bool_]
+    usable: Flags
     positions: Array
 
     @property
@@ -144,7 +142,7 @@ class _BlockLayout:
             yield drawn
 
 
-def _varies(centred: Array, values: Array, usable: NDArray[np.bool_]) -> bool:
+def _varies(centred: Array, values: Array, usable: Flags) -> bool:
     """Return whether more than rounding remains."""
     largest = np.abs(np.where(usable, values, 0.0)).max(initial=0.0)
     return bool(np.abs(centred).max(initial=0.0) > _ROUNDING * largest)

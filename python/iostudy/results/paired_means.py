@@ -52,7 +52,7 @@ def compare_means(base: Values, compared: Values, rule: Rule) -> PairedMeans | N
     None without common blocks.
     """
     common = sorted(base.keys() & compared.keys())
-    common = common[: rule.boundaries_of(len(common)).last_look(len(common))]
+    common = common[: rule.last_look(len(common))]
     if not common:
         return None
     ours, theirs = ([values[block] for block in common] for values in (compared, base))

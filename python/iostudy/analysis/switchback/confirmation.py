@@ -10,7 +10,6 @@ too extreme.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -70,13 +69,13 @@ def measure_agreement(
     else:
         # The same estimates would decide with intervals this narrow.
         room = margin - abs(difference)
-        needed = _find_blocks(
-            lambda count: (
-                _half_width(trials, windows, count) < room
-                or _trial_half_width(trials, count) < apart
-            ),
-            trials,
+        further = (
+            count
+            for count in range(trials.count + 1, MOST_BLOCKS + 1)
+            if _half_width(trials, windows, count) < room
+            or _trial_half_width(trials, count) < apart
         )
+        needed = next(further, None)
         return Agreement(difference, low, high, ConfirmationOutcome.UNDECIDED, needed)
     return Agreement(difference, low, high, outcome)
 
@@ -85,11 +84,6 @@ def _trial_half_width(trials: PairedMean, count: int) -> float:
     """Return the half-width of the interval of so many blocks of trials alone."""
     quantile = -float(t_quantile(count - 1, (1 - CONFIDENCE) / 2))
     return quantile * trials.sd / math.sqrt(count)
-
-
-def _find_blocks(decides: Callable[[int], bool], trials: PairedMean) -> int | None:
-    counts = range(trials.count + 1, MOST_BLOCKS + 1)
-    return next(filter(decides, counts), None)
 
 
 def _half_width(trials: PairedMean, windows: PairedMean, count: int) -> float:

@@ -8,13 +8,13 @@ import scipy
 from hypothesis import given
 from hypothesis import strategies as st
 
-from iostudy.analysis.comparison import compare
 from iostudy.analysis.rule import Rule
 from iostudy.analysis.sequential import repeated_alpha
 from iostudy.analysis.spending import AnalysisMethod
 from iostudy.analysis.verdict import Verdict
 from iostudy_search.screening.designs import main_effects, plackett_burman
 from iostudy_search.screening.effects import EffectSeries, holm, screen_effects
+from tests.comparisons import compare
 
 RULE = Rule(
     margin=0.03,
