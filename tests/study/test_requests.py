@@ -6,18 +6,19 @@ from dataclasses import replace
 
 import pytest
 
-from iostudy.errors import UsageError
+from iostudy.errors import UsageError, raise_together
 from iostudy.results.comparisons import collect_figures, compare_configurations
 from iostudy.study.combinations import Configuration
 from iostudy.study.names import UnknownNameError
 from iostudy.study.requests import (
     apply_configuration,
     build_request,
-    check_workloads,
+    find_unmet_needs,
     find_unsynced_latencies,
 )
 from iostudy.workloads import catalog
 from iostudy.workloads.native import io
+from iostudy.workloads.workload import NO_TARGET
 from tests.report.factory import rows
 from tests.study.files import GOOD, only_problem, problems, read
 
@@ -132,7 +133,7 @@ def test_a_workload_that_lacks_something_is_refused_once_for_all_its_options(mon
     factors = "[none, bfq]\n  workload.direct: [false, true]"
     study = read(GOOD.replace("[none, bfq]", factors))
     with pytest.raises(UsageError, match="install it"):
-        check_workloads(study.workloads, study.configurations())
+        raise_together(find_unmet_needs(study.workloads, study.configurations(), NO_TARGET))
     assert checked == [False, True] * 2
 
 

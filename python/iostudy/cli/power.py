@@ -31,7 +31,7 @@ from iostudy.study.plan import whole_plots
 from iostudy.study.privileges import adapt_to_user
 from iostudy.study.sections import MAX_BLOCKS, MIN_BLOCKS
 from iostudy.study.source import plain, read, write
-from iostudy.study.study_file import service_keys
+from iostudy.study.study_file import ServiceKey, keys_of
 from iostudy.units import format_exact_percent, parse_seconds
 
 BLOCKS = 10
@@ -145,7 +145,7 @@ def build_aa_study(study: Study, folder: str, blocks: int) -> str:
         {
             "question": f"How far apart are two runs of the baseline of {study.name}?",
             "target": study.target.rewritten(written["target"], folder),
-            **{key: written[key] for key in (*_KEPT, *service_keys()) if key in written},
+            **{key: written[key] for key in (*_KEPT, *keys_of(ServiceKey)) if key in written},
             "factors": _factors(study),
             "decide": {
                 "margin": format_exact_percent(decide.margin),

@@ -152,8 +152,6 @@ def _parse_limits(max_time: str | None, more: str | None, *, resume: bool) -> _L
 
 def _require_this_host(study: Study) -> None:
     """UsageError for a prediction, and for a load of several nodes."""
-    from iostudy.study.one_host import require_one_host
-
     if study.target.predicts:
         raise UsageError(
             "a study that measures a host",
@@ -161,7 +159,7 @@ def _require_this_host(study: Study) -> None:
             where=study.name,
             remedy="predict it with `iostudy simulate`, or leave out simulated: true",
         )
-    require_one_host(study)
+    study.require_one_host()
 
 
 def _write_output(ci: CiOutput, folder: Path, exit_code: int, *, json: bool) -> None:

@@ -35,7 +35,6 @@ from iostudy.report.values import Report
 from iostudy.results.comparisons import ComparisonResult, describe_failed_side
 from iostudy.settings.transaction.locks import lock_output_folder
 from iostudy.study.model import Study
-from iostudy.study.one_host import require_one_host
 from iostudy.study.plan import draw_seed
 from iostudy.study.requests import list_directories
 
@@ -79,7 +78,7 @@ def run_and_write_report(
     was given up, since callers need the complete study.
     """
     study = study.without_continuation()
-    require_one_host(study)
+    study.require_one_host()
     assignment = prepare_session(study, folder, root=os.geteuid() == 0, resume=resume)
     final = assignment.final_comparisons()
     if final is None:

@@ -13,7 +13,7 @@ from iostudy.settings.values import AS_FOUND
 from iostudy.study.combinations import Configuration
 from iostudy.study.model import Study, WorkloadRequest
 from iostudy.study.plan import whole_plots
-from iostudy.study.requests import apply_configuration, space_bytes
+from iostudy.study.requests import make_workload
 from iostudy.study.service_spec import ServiceSpec
 from iostudy.units import format_rounded_size
 from iostudy.workloads import catalog
@@ -77,7 +77,7 @@ def required_bytes(
     request: WorkloadRequest, configuration: Configuration, spec: ServiceSpec | None
 ) -> int:
     """Return the bytes of a trial's files with all replicas; 0 if unknown."""
-    (own_bytes,) = space_bytes([request], [configuration])
+    own_bytes = make_workload(request, configuration).space_bytes()
     return own_bytes * count_copies(request, configuration, spec)
 
 
@@ -144,7 +144,7 @@ def estimate_volume(study: Study) -> DataVolume:
 def _written_bytes(
     request: WorkloadRequest, configuration: Configuration, spec: ServiceSpec | None
 ) -> int | None:
-    made = catalog.get(request.name).make(apply_configuration(request, configuration))
+    made = make_workload(request, configuration)
     written = made.written_bytes()
     return None if written is None else written * count_copies(request, configuration, spec)
 
@@ -155,7 +155,7 @@ def _prepared_bytes(study: Study, request: WorkloadRequest, spec: ServiceSpec | 
     for plot in whole_plots(study.configurations()):
         kinds: dict[str, int] = {}
         for configuration in plot:
-            made = catalog.get(request.name).make(apply_configuration(request, configuration))
+            made = make_workload(request, configuration)
             copies = count_copies(request, configuration, spec)
             kinds[made.preparation()] = made.prepared_bytes() * copies
         total += sum(kinds.values())

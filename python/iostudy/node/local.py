@@ -13,7 +13,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from iostudy.account import Account
-from iostudy.errors import ClusterError, IostudyError, SettingError, TargetError
+from iostudy.errors import ClusterError, IostudyError, SettingError, TargetError, raise_together
 from iostudy.folders import require_safe_directories, require_safe_target
 from iostudy.host import devices
 from iostudy.host.devices import BlockDevice
@@ -43,7 +43,7 @@ from iostudy.settings.work_folder import WorkFolder
 from iostudy.study.combinations import Configuration
 from iostudy.study.model import WorkloadRequest
 from iostudy.study.plan import whole_plots
-from iostudy.study.requests import check_workloads
+from iostudy.study.requests import find_unmet_needs
 from iostudy.telemetry.block_events import BlockEvents, CombinedRecorder
 from iostudy.telemetry.recorder import ProcRecorder, Recorder
 from iostudy.units import format_seconds
@@ -160,7 +160,8 @@ class LocalNode:
         self, requests: Sequence[WorkloadRequest], configurations: Sequence[Configuration]
     ) -> Mapping[str, IostudyError]:
         """Make every file system once and check its space; write and restore every level once."""
-        check_workloads(requests, configurations, self._target.named_paths(self._folder))
+        named_paths = self._target.named_paths(self._folder)
+        raise_together(find_unmet_needs(requests, configurations, named_paths))
         refused: dict[str, IostudyError] = {}
         for plot in whole_plots(configurations):
             try:

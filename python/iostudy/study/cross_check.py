@@ -43,10 +43,11 @@ def cross_check(collector: ProblemCollector, study: Study) -> None:
     _check_mode(collector, study, "the study")
     _check_figures(collector, study)
     if study.fallback is not None:
+        rootless = study.without_root()
         path = ("without_root", *factors_path(study.fallback.design))
-        _check(collector, path, study.without_root())
-        _check_mode(collector, study.without_root(), "without root the study")
-        _check_figures(collector, study.without_root())
+        _check(collector, path, rootless)
+        _check_mode(collector, rootless, "without root the study")
+        _check_figures(collector, rootless)
 
 
 def _check_services(collector: ProblemCollector, study: Study) -> None:

@@ -22,13 +22,7 @@ from iostudy.study.combinations import DIRECTORY_FACTOR
 from iostudy.study.declared_settings import RESERVED
 from iostudy.study.factors import MAX_LEVELS, OFFERED, OPTION_PREFIX
 from iostudy.study.fields import CATALOG, SCALAR
-from iostudy.study.study_file import (
-    DesignKey,
-    ServiceKey,
-    design_keys,
-    service_keys,
-    study_file_type,
-)
+from iostudy.study.study_file import CommandKey, plugin_keys, study_file_type
 from iostudy.workloads import catalog as workloads
 from iostudy.workloads.option_text import list_options
 
@@ -62,9 +56,9 @@ def build_schema() -> Schema:
     definitions |= dict(_factors(levels))
     definitions |= {"factor": _factor(_levels_of(SCALAR)), "places": _PLACES}
     definitions["factors"] = build_by_name(levels, lambda factor: factor)
-    keys: tuple[DesignKey | ServiceKey, ...] = (*design_keys().values(), *service_keys().values())
-    for key in keys:
-        definitions |= {} if key.define is None else key.define(levels)
+    for key in plugin_keys().values():
+        if not isinstance(key, CommandKey) and key.define is not None:
+            definitions |= key.define(levels)
     definitions["workload"] = _workload()
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",

@@ -20,7 +20,7 @@ from iostudy.study.names import UnknownNameError, parse_label
 from iostudy.study.problems import KeyPath, ProblemCollector, format_reason
 from iostudy.study.requests import replace_options
 from iostudy.study.source import format_value
-from iostudy.study.study_file import StudyFile, design_keys
+from iostudy.study.study_file import DesignKey, StudyFile, keys_of
 
 KEY_PATH: KeyPath = ("load",)
 NODES = "fleet.nodes"
@@ -62,7 +62,7 @@ def _fields(request: WorkloadRequest) -> Iterator[str]:
 
 def _refuse_elsewhere(collector: ProblemCollector, values: Mapping[str, Any], name: str) -> None:
     """A load stands neither among factors and parameters nor among the options of a workload."""
-    others = (key.factors_path for key in design_keys().values() if key.factors_path)
+    others = (key.factors_path for key in keys_of(DesignKey).values() if key.factors_path)
     for path in (("factors",), *others, ("without_root", "factors")):
         section: Any = values
         for key in path:

@@ -15,6 +15,7 @@ from typing import ClassVar
 from pydantic import BaseModel
 
 from iostudy.analysis.spending import CONTINUABLE, SPENT, AnalysisMethod, Continuation
+from iostudy.errors import UsageError
 from iostudy.plugins import Mode
 from iostudy.settings.definitions.filesystem import FILESYSTEM_TYPE
 from iostudy.study.combinations import (
@@ -281,6 +282,16 @@ class Study:
         """The largest number of nodes that a workload of it needs; None without such a load."""
         return max((w.node_count for w in self.workloads if w.node_count is not None), default=None)
 
+    def require_one_host(self) -> None:
+        """UsageError for a study with a number of nodes as its load."""
+        if self.most_nodes is not None:
+            raise UsageError(
+                "a study of one host",
+                found=f"a load of up to {self.most_nodes} nodes, fleet.nodes",
+                where=self.name,
+                remedy="run it with `iostudy fleet run --design together`, or leave out this load",
+            )
+
     @property
     def starts_service(self) -> bool:
         """Whether that service is one that the study starts, and not one that is there."""
@@ -378,7 +389,8 @@ class Study:
             factors = tuple(factor.without(refused.get(factor.name, ())) for factor in self.factors)
             notes = tuple(f"{level} is left out: {why}" for level, why in _list_refused(refused))
             return replace(self, factors=factors, refused_levels=refused, notes=self.notes + notes)
-        before, baseline = self.combinations(), self.combinations()[self.baseline.label]
+        before = self.combinations()
+        baseline = before[self.baseline.label]
         chosen = tuple(c.replace(refused, baseline, self.factors) for c in self.chosen)
         after = {c.label: active_levels(c, self.factors) for c in chosen}
         reduced = {

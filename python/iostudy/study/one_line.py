@@ -187,7 +187,7 @@ def _settings(line: OneLine, varied: Sequence[str]) -> dict[str, Any]:
 def _workload(line: OneLine) -> tuple[str, dict[str, Any], dict[str, Any]]:
     """Return its name and options, and the factor of commands that are compared."""
     given = [_split(text) for text in line.commands] or [list(line.command)]
-    if all(map(fio_job.is_fio, given)) and not line.shell:
+    if not line.shell and all(Path(words[0]).name == "fio" for words in given):
         return FIO.name, *_fio(line, given)
     options: dict[str, Any] = {
         "label": _label(line),
@@ -230,20 +230,17 @@ def _fio(line: OneLine, given: Sequence[Sequence[str]]) -> tuple[dict[str, Any],
     parsed = [fio_job.parse_command_line(words, line.directory) for words in given]
     options = _verdict_figures(line)
     if not line.commands:
-        override = {"override": dict(parsed[0].override)} if parsed[0].override else {}
-        return {"label": parsed[0].label, "job": _job(parsed[0].job), **override, **options}, {}
+        (run,) = parsed
+        override = {"override": dict(run.override)} if run.override else {}
+        return {"label": run.label, "job": block_text(run.job), **override, **options}, {}
     if any(command.override for command in parsed):
         raise _usage(
             "fio commands that differ by their job files",
             "parameters after a job file",
             "write them into the files, or vary them: --vary workload.override=iodepth=1,iodepth=8",
         )
-    jobs = {label: _job(run.job) for label, run in zip(_labels(line.commands), parsed, strict=True)}
-    return {"label": "fio", **options}, {_JOB: jobs}
-
-
-def _job(text: str) -> str:
-    return block_text(text) if "\n" in text else text
+    jobs = zip(_labels(line.commands), (block_text(run.job) for run in parsed), strict=True)
+    return {"label": "fio", **options}, {_JOB: dict(jobs)}
 
 
 def _figures(line: OneLine) -> dict[str, Any]:

@@ -27,11 +27,12 @@ from iostudy.study.requests import parse_requests
 from iostudy.study.sections import WARM_MEMORY_NOTE
 from iostudy.study.source import MAX_BYTES, decode, format_value, read
 from iostudy.study.study_file import (
+    CommandKey,
+    DesignKey,
+    ServiceKey,
     StudyFile,
     WithoutRootSection,
-    command_keys,
-    design_keys,
-    service_keys,
+    keys_of,
     study_file_type,
 )
 from iostudy.telemetry.summary import TRACING_COST_NOTE
@@ -89,7 +90,7 @@ def _study(collector: ProblemCollector, file: StudyFile, text: str, name: str) -
     factors, design = _varied(collector, (), file, workloads)
     chosen = parse_named_configurations(collector, file, factors)
     fallback = _fallback(collector, file.without_root, workloads, design)
-    for section, key in design_keys().items():
+    for section, key in keys_of(DesignKey).items():
         if key.check is not None and section in file.model_fields_set:
             key.check(collector, file)
     collector.finish()
@@ -110,12 +111,14 @@ def _study(collector: ProblemCollector, file: StudyFile, text: str, name: str) -
         fallback=fallback,
         refusal=file.refused,
         reference=file.reference,
-        services={name: getattr(file, name) for name in service_keys()},
+        services={name: getattr(file, name) for name in keys_of(ServiceKey)},
         telemetry=file.telemetry,
         prepare=file.prepare,
         limit=file.limit,
         command_sections={
-            name: value for name in command_keys() if (value := getattr(file, name)) is not None
+            name: value
+            for name in keys_of(CommandKey)
+            if (value := getattr(file, name)) is not None
         },
         notes=(
             *([TRACING_COST_NOTE] if file.telemetry.block_latency else []),
@@ -132,7 +135,7 @@ def _varied(
 ) -> tuple[tuple[Factor, ...], Design | None]:
     """Return the factors, and the design that chooses the runs, if a key names one."""
     given, design = section.model_fields_set, None
-    for name, key in ((n, k) for n, k in design_keys().items() if n in given):
+    for name, key in ((n, k) for n, k in keys_of(DesignKey).items() if n in given):
         for other in (other for other in key.conflicts if other in given):
             message = f"it does not go together with {name}; leave one of them out"
             collector.add((*path, other), message)

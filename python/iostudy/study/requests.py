@@ -10,7 +10,7 @@ from typing import Any
 from pydantic import BaseModel, ValidationError
 
 from iostudy import plugins
-from iostudy.errors import IostudyError, raise_together
+from iostudy.errors import IostudyError
 from iostudy.safe_path import read_named
 from iostudy.study.combinations import Configuration
 from iostudy.study.model import Study, WorkloadRequest
@@ -19,7 +19,7 @@ from iostudy.study.problems import KeyPath, ProblemCollector, format_reason
 from iostudy.study.source import format_value
 from iostudy.units import MIB
 from iostudy.workloads import catalog
-from iostudy.workloads.workload import NO_TARGET, TargetPaths, Workload
+from iostudy.workloads.workload import TargetPaths, Workload
 
 _DRIVE_FILE = ".yaml"
 _SYNC_LATENCY = "sync_latency_"
@@ -73,7 +73,8 @@ def _request(
     label = collector.attempt((*path, _LABEL), parse_label, given.get(_LABEL, name))
     model = catalog.get(name).options
     if isinstance(options, Mapping):
-        options = {**_needed(model, varied), **options}
+        needed = {option for option, field in model.model_fields.items() if field.is_required()}
+        options = {**{k: v for k, v in varied.items() if k in needed}, **options}
     valid = collector.model(path, model, options)
     if valid is None or label is None:
         return None
@@ -101,12 +102,6 @@ def build_request(
     return WorkloadRequest(label or name, name, options, tuple(figures[entry] for entry in chosen))
 
 
-def _needed(model: type[BaseModel], varied: Mapping[str, Any]) -> dict[str, Any]:
-    """The levels of options that have no default."""
-    fields = model.model_fields
-    return {k: v for k, v in varied.items() if k in fields and fields[k].is_required()}
-
-
 def _own_keys(options: Any) -> tuple[dict[str, Any], Any]:
     """What an entry says of itself rather than of the workload, and the workload's options."""
     if not isinstance(options, Mapping):
@@ -123,6 +118,11 @@ def apply_configuration(request: WorkloadRequest, configuration: Configuration) 
     model = catalog.get(request.name).options
     varied = {k: v for k, v in configuration.options.items() if k in model.model_fields}
     return replace_options(request.options, varied) if varied else request.options
+
+
+def make_workload(request: WorkloadRequest, configuration: Configuration) -> Workload:
+    """Return the workload of a trial with its options; errors as of `apply_configuration`."""
+    return catalog.get(request.name).make(apply_configuration(request, configuration))
 
 
 def replace_options(options: BaseModel, changed: Mapping[str, str]) -> BaseModel:
@@ -161,8 +161,7 @@ def _lacks_disks(
     request: WorkloadRequest, configuration: Configuration, disks: Iterable[str]
 ) -> str:
     """Return a message on requested disks that the study does not create, or ""."""
-    wanted = catalog.get(request.name).make(apply_configuration(request, configuration)).disks()
-    lacking = sorted(wanted.difference(disks))
+    lacking = sorted(make_workload(request, configuration).disks().difference(disks))
     if not lacking:
         return ""
     example = f"target: {{loopback: {{size: 1GiB, beside: {{{lacking[0]}: ext4}}}}}}"
@@ -186,10 +185,7 @@ def list_trials(
     """Each trial of a round: the request, and the workload with its options."""
     for request in requests:
         for configuration in configurations:
-            yield (
-                request,
-                catalog.get(request.name).make(apply_configuration(request, configuration)),
-            )
+            yield request, make_workload(request, configuration)
 
 
 def digest_files(study: Study) -> dict[str, str]:
@@ -227,26 +223,10 @@ def find_unsynced_latencies(study: Study) -> Iterator[str]:
             )
 
 
-def space_bytes(
-    requests: Sequence[WorkloadRequest], configurations: Sequence[Configuration]
-) -> tuple[int, ...]:
-    """The room that the files of each trial of a round take."""
-    return tuple(workload.space_bytes() for _, workload in list_trials(requests, configurations))
-
-
-def check_workloads(
-    requests: Sequence[WorkloadRequest],
-    configurations: Sequence[Configuration],
-    target: TargetPaths = NO_TARGET,
-) -> None:
-    """UsageError for everything that the workloads lack on this machine and target, all at once."""
-    raise_together(find_unmet_needs(requests, configurations, target))
-
-
 def find_unmet_needs(
     requests: Sequence[WorkloadRequest],
     configurations: Sequence[Configuration],
-    target: TargetPaths = NO_TARGET,
+    target: TargetPaths,
 ) -> Iterator[IostudyError]:
     """An error for each workload that lacks what it needs on this machine and target."""
     for request in requests:

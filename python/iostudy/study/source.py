@@ -92,8 +92,8 @@ def write(values: Mapping[str, Any]) -> str:
 
 
 def block_text(text: str) -> str:
-    """A text of several lines that `write` shows as such."""
-    shown: str = LiteralScalarString(text)
+    """The text, which `write` shows line by line if it has several lines."""
+    shown: str = LiteralScalarString(text) if "\n" in text else text
     return shown
 
 

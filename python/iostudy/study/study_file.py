@@ -59,7 +59,7 @@ Published = Annotated[str, one_of("reference", reference.names())]
 
 def _require_what_varies(schema: dict[str, Any]) -> None:
     """Add to a JSON Schema that factors are needed, or a key in their place."""
-    keys = ("factors", *(name for name, key in design_keys().items() if key.factors_path))
+    keys = ("factors", *(name for name, key in keys_of(DesignKey).items() if key.factors_path))
     schema["oneOf"] = [{"required": [key]} for key in keys]
 
 
@@ -197,6 +197,9 @@ class CommandKey:
     documentation: str
 
 
+KeyT = TypeVar("KeyT", DesignKey, ServiceKey, CommandKey)
+
+
 @cache
 def plugin_keys() -> Mapping[str, DesignKey | ServiceKey | CommandKey]:
     """Return the keys of study files that plugins have."""
@@ -204,19 +207,9 @@ def plugin_keys() -> Mapping[str, DesignKey | ServiceKey | CommandKey]:
     return {name: plugins.load(ref) for sections in groups for name, ref in sections}
 
 
-def design_keys() -> Mapping[str, DesignKey]:
-    """Return the keys of study files that choose a design."""
-    return {name: key for name, key in plugin_keys().items() if isinstance(key, DesignKey)}
-
-
-def service_keys() -> Mapping[str, ServiceKey]:
-    """Return the keys of study files with a service."""
-    return {name: key for name, key in plugin_keys().items() if isinstance(key, ServiceKey)}
-
-
-def command_keys() -> Mapping[str, CommandKey]:
-    """Return the keys of study files for commands of plugins."""
-    return {name: key for name, key in plugin_keys().items() if isinstance(key, CommandKey)}
+def keys_of(kind: type[KeyT]) -> Mapping[str, KeyT]:
+    """Return the keys of study files of one kind."""
+    return {name: key for name, key in plugin_keys().items() if isinstance(key, kind)}
 
 
 @cache
@@ -228,19 +221,19 @@ def services_type() -> type[OpenSection]:
 def _service_fields() -> dict[str, Any]:
     return {
         name: (key.annotation, Field(key.default(), description=key.documentation))
-        for name, key in service_keys().items()
+        for name, key in keys_of(ServiceKey).items()
     }
 
 
 @cache
 def study_file_type() -> type[StudyFile]:
     """Return the model with the keys of plugins, too."""
-    keys = design_keys()
+    keys = keys_of(DesignKey)
     inner = _extend(WithoutRootSection, {n: key for n, key in keys.items() if key.factors_path})
     text = StudyFile.model_fields["without_root"].description
     without_root = (inner | None, Field(None, description=text))
     return _extend(
-        StudyFile, {**keys, **command_keys()}, without_root=without_root, **_service_fields()
+        StudyFile, {**keys, **keys_of(CommandKey)}, without_root=without_root, **_service_fields()
     )
 
 

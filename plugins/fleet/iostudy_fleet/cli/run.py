@@ -18,7 +18,6 @@ from iostudy.folders import make_output_folder, require_safe_folder
 from iostudy.settings.transaction.locks import lock_output_folder
 from iostudy.study.mode import find_mode
 from iostudy.study.model import Study
-from iostudy.study.one_host import require_one_host
 from iostudy_fleet.cli.check import find_ready, require_enough
 from iostudy_fleet.cli.options import Inventory, Limit, Nodes, Python, Sudo, find_nodes
 from iostudy_fleet.cli.report import FleetFormat, pool_studies, print_fleet_report, write_fleet_page
@@ -172,7 +171,7 @@ def _find_fewest(study: Study, design: Design, *, resume: bool) -> int:
     """The fewest nodes that the study needs; UsageError if it does not go with the design."""
     match design:
         case Design.REPLICATE:
-            require_one_host(study)
+            study.require_one_host()
             return 1
         case Design.TOGETHER:
             require_together(study)

@@ -452,11 +452,6 @@ class FioCommand:
     label: str
 
 
-def is_fio(arguments: Sequence[str]) -> bool:
-    """Whether the program is fio."""
-    return Path(arguments[0]).name == "fio"
-
-
 def parse_command_line(arguments: Sequence[str], directory: Path) -> FioCommand:
     """Return the jobs of a command line; relative paths start in ``directory``."""
     files = [argument for argument in arguments[1:] if _is_file(argument, directory)]
