@@ -6,7 +6,6 @@ import hashlib
 import os
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
@@ -82,7 +81,7 @@ def _absolute_or_disk(name: str) -> str:
 def _each_once(names: tuple[str, ...]) -> tuple[str, ...]:
     if len(set(names)) < len(names):
         raise ValueError("a place occurs twice; name each once")
-    require_distinct(NamedPlaces(names).directories)
+    require_distinct(place_directories(names))
     return names
 
 
@@ -92,28 +91,18 @@ PlaceNames = Annotated[
 """Absolute paths, names of further disks, and ``target``, each once: ``[target, disk2]``."""
 
 
-@dataclass(frozen=True)
-class NamedPlaces:
-    """Places by name, in the order of the user."""
-
-    names: tuple[str, ...]
-
-    @property
-    def directories(self) -> tuple[Path, ...]:
-        """The user's directories outside of the study's disks."""
-        return tuple(Path(name) for name in self.names if not _DISK.fullmatch(name))
-
-    @property
-    def disks(self) -> frozenset[str]:
-        """Names of the further disks."""
-        return frozenset(name for name in self.names if _DISK.fullmatch(name)) - {TARGET}
-
-    def roots(self, place: Place) -> tuple[Path, ...]:
-        """Return the directory of each, in order; TargetError if the study lacks a disk."""
-        return tuple(_root(name, place) for name in self.names)
+def place_directories(names: Iterable[str]) -> tuple[Path, ...]:
+    """Return the user's directories outside of the study's disks among these places."""
+    return tuple(Path(name) for name in names if not _DISK.fullmatch(name))
 
 
-def _root(name: str, place: Place) -> Path:
+def place_disks(names: Iterable[str]) -> frozenset[str]:
+    """Return the names of the further disks among these places."""
+    return frozenset(name for name in names if _DISK.fullmatch(name)) - {TARGET}
+
+
+def find_place(name: str, place: Place) -> Path:
+    """Return the directory of a place; TargetError if it is a disk that the study lacks."""
     if name == TARGET:
         return place.directory
     return find_disk(name, place) if _DISK.fullmatch(name) else Path(name)

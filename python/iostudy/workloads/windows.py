@@ -74,6 +74,11 @@ class SteadyRun(Protocol):
         """
 
 
+def refuse_option(option: str, _: str) -> None:
+    """The `SteadyRun.set_option` of a run without switchable options."""
+    raise ValueError(f"{option} cannot change while the workload runs")
+
+
 def required_operations(percentile: float) -> int:
     """Operations that a window needs for a percentile of (0, 100): one of them is above it.
 

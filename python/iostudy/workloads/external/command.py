@@ -305,15 +305,17 @@ class Command(Workload):
             return Measurement(counts[0].figures)
         ended = program.run(self._program(self.options.run, place), place.tick)
         ended.require_success()
-        declared = {n: source.reading(n, ended) for n, source in self.options.figures.items()}
-        notes = (*self._user_notes(), *_notes(ended))
-        return Measurement({**declared, **_resources(ended)}, notes=notes)
-
-    def _user_notes(self) -> tuple[str, ...]:
-        """Say that the programs ran as another user than the study names."""
-        if not is_replaced(self.options.user):
-            return ()
-        return (f"without root the commands ran as the user of iostudy, not {self.options.user}",)
+        figures = {
+            **{name: source.reading(name, ended) for name, source in self.options.figures.items()},
+            "exec_time": ended.wall_seconds,
+            "user_time": ended.user_seconds,
+            "system_time": ended.system_seconds,
+            "peak_rss": float(ended.peak_rss_bytes),
+        }
+        notes, user = _notes(ended), self.options.user
+        if is_replaced(user):
+            notes = (f"without root the commands ran as the user of iostudy, not {user}", *notes)
+        return Measurement(figures, notes=notes)
 
     def unsteady_reason(self) -> str:
         return "" if self.options.steady else _UNSTEADY
@@ -367,15 +369,6 @@ def _filled(text: str, values: dict[str, str]) -> str:
     """Replace all placeholders in one pass, so that values are never expanded."""
     pattern = "|".join(map(re.escape, values))
     return re.sub(pattern, lambda match: values[match[0]], text)
-
-
-def _resources(ended: ProgramResult) -> dict[str, float]:
-    return {
-        "exec_time": ended.wall_seconds,
-        "user_time": ended.user_seconds,
-        "system_time": ended.system_seconds,
-        "peak_rss": float(ended.peak_rss_bytes),
-    }
 
 
 def _notes(ended: ProgramResult) -> tuple[str, ...]:

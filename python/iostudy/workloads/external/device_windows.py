@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -26,7 +26,7 @@ from iostudy.workloads.external import program as programs
 from iostudy.workloads.external.program import Program
 from iostudy.workloads.option_types import MAX_SECONDS
 from iostudy.workloads.tick import Tick
-from iostudy.workloads.windows import Window, WindowCount
+from iostudy.workloads.windows import Window, WindowCount, refuse_option
 from iostudy.workloads.workload import Place
 
 _SECTOR_BYTES = 512
@@ -156,6 +156,7 @@ class ProgramSteadyRun:
     program: Program
     tick: Tick
     meter: DeviceMeter
+    set_option: Callable[[str, str], None] = refuse_option
 
     def run(self) -> None:
         """Run until the tick returns False; WorkloadError where the program ends before."""
@@ -171,10 +172,6 @@ class ProgramSteadyRun:
             where=str(self.program),
             remedy="let it repeat itself without an end, or decide by whole trials",
         )
-
-    def set_option(self, option: str, value: str) -> None:
-        """ValueError: nothing of a program changes while it runs."""
-        raise ValueError(f"{option} cannot change while the workload runs")
 
 
 def steady_program(program: Program, place: Place) -> ProgramSteadyRun:

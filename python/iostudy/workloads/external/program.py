@@ -133,21 +133,16 @@ class ProgramResult:
         """WorkloadError with exit code or signal and the last output, unless the exit code is 0."""
         if self.status == 0:
             return
+        how = f"ended with exit code {os.WEXITSTATUS(self.status)}"
+        if os.WIFSIGNALED(self.status):
+            how = f"was ended by {_signal(os.WTERMSIG(self.status))}"
         said = why or self.stderr.last_lines() or self.stdout.last_lines()
         raise WorkloadError(
             "the program to end with exit code 0",
-            found=_describe_end(self.status)
-            + (f"; it printed: {said}" if said else "; it printed nothing"),
+            found=f"it {how}; it printed" + (f": {said}" if said else " nothing"),
             where=str(self.program),
             remedy="run it by hand, and see what it lacks",
         )
-
-
-def _describe_end(status: int) -> str:
-    if os.WIFSIGNALED(status):
-        number = os.WTERMSIG(status)
-        return f"it was ended by {_signal(number)}"
-    return f"it ended with exit code {os.WEXITSTATUS(status)}"
 
 
 def _signal(number: int) -> str:
@@ -302,7 +297,14 @@ class _Run:
         stdout, stderr = self._stdout.output(), self._stderr.output()
         report = self._report.output().text
         if not report.endswith("\n"):
-            raise self._guard_failed(stderr.last_lines())
+            code, said = self._guarding.wait(_KILLED_WITHIN_SECONDS), stderr.last_lines()
+            how = f"was killed by {_signal(-code)}" if code < 0 else f"ended with exit code {code}"
+            raise WorkloadError(
+                "to run a program to its end",
+                found=f"its guard {how}" + (f"; it printed: {said}" if said else ""),
+                where=str(self._program),
+                remedy="run it again; the kernel's log (dmesg) says whether memory had run out",
+            )
         facts: dict[str, Any] = json.loads(report)
         if "errno" in facts:
             raise WorkloadError(
@@ -313,13 +315,3 @@ class _Run:
                 "used",
             )
         return ProgramResult(self._program, stdout=stdout, stderr=stderr, **facts)
-
-    def _guard_failed(self, said: str) -> WorkloadError:
-        code = self._guarding.wait(_KILLED_WITHIN_SECONDS)
-        how = f"was killed by {_signal(-code)}" if code < 0 else f"ended with exit code {code}"
-        return WorkloadError(
-            "to run a program to its end",
-            found=f"its guard {how}" + (f"; it printed: {said}" if said else ""),
-            where=str(self._program),
-            remedy="run it again; the kernel's log (dmesg) says whether memory had run out",
-        )

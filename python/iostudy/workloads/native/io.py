@@ -11,7 +11,14 @@ from pathlib import Path
 from iostudy._native import IoStats, JobResult
 from iostudy.workloads import open_file_limit
 from iostudy.workloads.definition import Figure, WorkloadDefinition
-from iostudy.workloads.directories import NamedPlaces, make_folder, own_folders, refuse_unfit
+from iostudy.workloads.directories import (
+    find_place,
+    make_folder,
+    own_folders,
+    place_directories,
+    place_disks,
+    refuse_unfit,
+)
 from iostudy.workloads.file_removal import remove
 from iostudy.workloads.measurement import BYTES, Measurement
 from iostudy.workloads.native.io_options import IoOptions
@@ -61,18 +68,19 @@ class Io(Workload):
         return self.options.prepared
 
     def disks(self) -> frozenset[str]:
-        return self._named.disks
+        return place_disks(self.options.directories)
 
     def directories(self) -> tuple[Path, ...]:
-        return self._named.directories
+        return place_directories(self.options.directories)
 
     def places(self, place: Place) -> tuple[Path, ...]:
-        return self._named.roots(place) or (place.directory,)
+        named = (find_place(name, place) for name in self.options.directories)
+        return tuple(named) or (place.directory,)
 
     def check(self) -> None:
         """Refuse directories that cannot be written to, and more files than can be open."""
         open_file_limit.refuse_impossible(self.options.jobs * self.options.files, "files")
-        refuse_unfit(self._named.directories, "for the files of io")
+        refuse_unfit(self.directories(), "for the files of io")
 
     def preparation(self) -> str:
         """Trials with the same files share them, however they move the records."""
@@ -164,19 +172,10 @@ class Io(Workload):
             for job in range(self.options.jobs)
         )
 
-    @property
-    def _named(self) -> NamedPlaces:
-        return NamedPlaces(self.options.directories)
-
     def _make_folders(self, place: Place) -> None:
         self.clean(place)
         for folder in self.folders(place):
             make_folder(folder)
-
-
-def _spins(options: IoOptions) -> bool:
-    """Whether a thread polls the device; with SQPOLL it is the kernel's (io_uring_enter(2))."""
-    return options.iopoll and not options.sqpoll
 
 
 _VERBS = {"read": "read", "write": "write", "mix": "read and write"}
@@ -233,15 +232,10 @@ def _notes(options: IoOptions, result: JobResult) -> tuple[str, ...]:
 
 def _figures(options: IoOptions) -> tuple[Figure, ...]:
     """Return all figures of a run with these options, the decisive one first."""
-    decides = _decisive(options)
-    return tuple(sorted(_known(options), key=lambda figure: figure.name != decides))
-
-
-def _decisive(options: IoOptions) -> str:
-    """Return the decisive figure: latency at a given rate, else that of the order."""
+    decides = "iops" if options.order in _SCATTERED else "bandwidth"
     if options.rate is not None:
-        return f"{directions(options.operation)[0]}_latency_p99"
-    return "iops" if options.order in _SCATTERED else "bandwidth"
+        decides = f"{directions(options.operation)[0]}_latency_p99"
+    return tuple(sorted(_known(options), key=lambda figure: figure.name != decides))
 
 
 def _known(options: IoOptions) -> list[Figure]:
@@ -298,7 +292,8 @@ IO = WorkloadDefinition(
     },
     make=Io,
     concurrency_options=("jobs", "depth"),
-    spins=_spins,
+    # With SQPOLL the thread that polls the device is the kernel's (io_uring_enter(2)).
+    spins=lambda options: options.iopoll and not options.sqpoll,
     ticks_bytes=True,
     can_be_simulated=True,
     steady_when="with direct: true, or for writes with dsync or sync_every; a write needs "

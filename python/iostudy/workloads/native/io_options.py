@@ -145,17 +145,14 @@ class IoOptions(Options):
             raise ValueError("duration is 0; it must be more")
         if self.overwrite and self.operation == "read":
             raise ValueError("overwrite is for writing only")
-        self._refuse_excess()
-        FileJob(self.spec((("a file",),), seed=0))  # the engine refuses what else cannot work
-        return self
-
-    def _refuse_excess(self) -> None:
         files, buffers = self.jobs * self.files, self.jobs * self.depth * self.record_size
         if files > _MAX_FILES:
             raise ValueError(f"{files} files of all jobs; at most {_MAX_FILES}")
         if buffers > _MAX_BUFFER_BYTES:
             taken, most = units.format_size(buffers), units.format_size(_MAX_BUFFER_BYTES)
             raise ValueError(f"jobs x depth x record_size take {taken} of memory; at most {most}")
+        FileJob(self.spec((("a file",),), seed=0))  # the engine refuses what else cannot work
+        return self
 
     @property
     def prepared(self) -> bool:

@@ -19,9 +19,9 @@ from iostudy.workloads.definition import Figure, WorkloadDefinition
 from iostudy.workloads.file_removal import remove
 from iostudy.workloads.measurement import BYTES, Histogram, Measurement, Part
 from iostudy.workloads.native.iozone_matrix import (
+    ACCESS_METHODS,
     IozoneOperation,
     MatrixCell,
-    access_method,
     build_cells,
     build_job,
     doubling_sizes,
@@ -91,7 +91,7 @@ class IozoneOptions(Options):
                 f"direct I/O needs file and record sizes to be multiples of {DIRECT_ALIGNMENT} "
                 "bytes"
             )
-        if self.direct and any(access_method(o).method == "stdio" for o in self.operations):
+        if self.direct and any(ACCESS_METHODS[o].method == "stdio" for o in self.operations):
             raise ValueError(
                 "direct I/O goes past the C library: leave fwrite, frewrite, fread and freread out "
                 "of operations"
@@ -136,7 +136,7 @@ class Iozone(Workload):
         matrix = self.options.cells()
         for _, group in itertools.groupby(matrix, lambda c: (c.file_bytes, c.record_bytes)):
             for position, cell in enumerate(group):
-                if position == 0 and not access_method(cell.operation).creates:
+                if position == 0 and not ACCESS_METHODS[cell.operation].creates:
                     # Untimed: what an operation finds where no write is timed before it.
                     spec = self._spec(place, replace(cell, operation=IozoneOperation.WRITE))
                     moved_bytes += self._job(place, spec, moved_bytes).bytes
@@ -158,11 +158,20 @@ class Iozone(Workload):
 
     def _time(self, place: Place, cell: MatrixCell, done_bytes: int) -> _Timed:
         result = self._job(place, self._spec(place, cell), done_bytes)
-        seconds = [self._seconds(phases) for phases in result.thread_phases]
+        seconds = [
+            records + sync + (close if self.options.include_close else 0.0)
+            for _, records, sync, close in result.thread_phases
+        ]
         if min(seconds) <= 0:
-            raise _too_short(cell, place)
+            size, record = units.format_size(cell.file_bytes), units.format_size(cell.record_bytes)
+            raise WorkloadError(
+                f"to time {cell.operation} of {size} by {record}",
+                found="it took less than the resolution of the clock",
+                where=str(place.directory),
+                remedy="make min_file_size larger",
+            )
         kib = cell.file_bytes / units.KIB
-        tally = result.write if access_method(cell.operation).writes else result.read
+        tally = result.write if ACCESS_METHODS[cell.operation].writes else result.read
         return _Timed(
             cell,
             tuple(kib / duration for duration in seconds),
@@ -170,10 +179,6 @@ class Iozone(Workload):
             result.bytes,
             tally.latencies.histogram_us(),
         )
-
-    def _seconds(self, phases: tuple[float, float, float, float]) -> float:
-        _, records, sync, close = phases
-        return records + sync + (close if self.options.include_close else 0.0)
 
     def _spec(self, place: Place, cell: MatrixCell) -> JobSpec:
         plain = build_job(cell, self._paths(place), stride=self.options.stride, seed=place.seed)
@@ -188,16 +193,6 @@ class Iozone(Workload):
     def _job(self, place: Place, spec: JobSpec, done_bytes: int) -> _native.JobResult:
         with translate_core_errors(f"to {spec.operation} the files of the matrix", place.directory):
             return _native.FileJob(spec).run(lambda bytes_: place.tick(done_bytes + bytes_))
-
-
-def _too_short(cell: MatrixCell, place: Place) -> WorkloadError:
-    size, record = units.format_size(cell.file_bytes), units.format_size(cell.record_bytes)
-    return WorkloadError(
-        f"to time {cell.operation} of {size} by {record}",
-        found="it took less than the resolution of the clock",
-        where=str(place.directory),
-        remedy="make min_file_size larger",
-    )
 
 
 def _measured(timed: Sequence[_Timed], moved_bytes: int, options: IozoneOptions) -> Measurement:

@@ -56,7 +56,7 @@ class AccessMethod:
     creates: bool = False
 
 
-_ACCESS_METHODS = {
+ACCESS_METHODS = {
     IozoneOperation.WRITE: AccessMethod(True, "seek", creates=True),
     IozoneOperation.REWRITE: AccessMethod(True, "seek"),
     IozoneOperation.READ: AccessMethod(False, "seek"),
@@ -73,11 +73,6 @@ _ACCESS_METHODS = {
     IozoneOperation.PWRITE: AccessMethod(True, "psync", creates=True),
     IozoneOperation.PREAD: AccessMethod(False, "psync"),
 }
-
-
-def access_method(operation: IozoneOperation) -> AccessMethod:
-    """Return the access method of an operation."""
-    return _ACCESS_METHODS[operation]
 
 
 def doubling_sizes(smallest: int, largest: int) -> tuple[int, ...]:
@@ -99,19 +94,16 @@ def build_cells(
     """Return each cell in iozone's order: by file size, by record size, by operation."""
     for file_bytes in file_sizes:
         for record_bytes in record_sizes:
-            if _fits(file_bytes, record_bytes, all_records=all_records):
+            is_small = record_bytes < SMALLEST_RECORD_OF_LARGE_BYTES
+            is_skipped = file_bytes >= LARGE_FILE_BYTES and is_small and not all_records
+            if record_bytes <= file_bytes and not is_skipped:
                 for operation in sorted(operations, key=list(IozoneOperation).index):
                     yield MatrixCell(operation, file_bytes, record_bytes)
 
 
-def _fits(file_bytes: int, record_bytes: int, *, all_records: bool) -> bool:
-    skipped = file_bytes >= LARGE_FILE_BYTES and record_bytes < SMALLEST_RECORD_OF_LARGE_BYTES
-    return record_bytes <= file_bytes and (all_records or not skipped)
-
-
 def build_job(cell: MatrixCell, paths: tuple[str, ...], *, stride: int, seed: int) -> JobSpec:
     """Return the engine's request of a cell: a thread per path, timed or not."""
-    how = access_method(cell.operation)
+    how = ACCESS_METHODS[cell.operation]
     again = cell.operation is IozoneOperation.RECORD_REWRITE
     return JobSpec(
         threads=tuple((path,) for path in paths),

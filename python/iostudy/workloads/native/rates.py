@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Literal, assert_never
+from typing import Literal
 
 from iostudy import units
 from iostudy._native import IoStats, JobResult, Latencies
@@ -19,15 +19,7 @@ Direction = Literal["read", "write"]
 
 def directions(operation: Operation) -> tuple[Direction, ...]:
     """Return the directions in which an operation moves records."""
-    match operation:
-        case "read":
-            return ("read",)
-        case "write":
-            return ("write",)
-        case "mix":
-            return ("read", "write")
-        case unreachable:
-            assert_never(unreachable)
+    return ("read", "write") if operation == "mix" else (operation,)
 
 
 def tally(result: JobResult, direction: Direction) -> IoStats:

@@ -17,7 +17,7 @@ from iostudy.workloads.definition import Figure
 from iostudy.workloads.native.job_files import require_present
 from iostudy.workloads.native.latency import PERCENTILES
 from iostudy.workloads.tick import Tick
-from iostudy.workloads.windows import Window, WindowCount, required_operations
+from iostudy.workloads.windows import Window, WindowCount, refuse_option, required_operations
 from iostudy.workloads.workload import Place
 
 Figures = Callable[[Sequence[IoStats], float], Mapping[str, float]]
@@ -47,11 +47,6 @@ class NativeMeter:
     def _count(self, window: Window, stats: Sequence[IoStats]) -> WindowCount:
         operations = sum(stat.latencies.count for stat in stats)
         return WindowCount(window, self._figures(stats, window.seconds), operations)
-
-
-def refuse_option(option: str, _: str) -> None:
-    """The `set_option` of a run without switchable options."""
-    raise ValueError(f"{option} cannot change while the workload runs")
 
 
 @dataclass(frozen=True)
