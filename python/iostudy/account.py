@@ -10,7 +10,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypedDict
 
 from iostudy import _native
 from iostudy.errors import UsageError, WorkloadError
@@ -20,14 +19,6 @@ _OWN_FOLDER = re.compile(r"(iostudy-work|scratch)-[0-9a-f]{16}")
 _ENTERED_BY_GROUP = 0o710
 _OVERFLOW_ID = 65534
 """The default of /proc/sys/kernel/overflowuid and overflowgid (proc(5))."""
-
-
-class ProcessUser(TypedDict, total=False):
-    """Arguments of subprocess.Popen that change the user."""
-
-    user: int
-    group: int
-    extra_groups: tuple[int, ...]
 
 
 @dataclass(frozen=True)
@@ -77,7 +68,7 @@ class Account:
         return {"HOME": self.home, "USER": self.name, "LOGNAME": self.name}
 
     @property
-    def process_user(self) -> ProcessUser:
+    def process_user(self) -> dict[str, int | tuple[int, ...]]:
         """Return the arguments of Popen that run a program as this user."""
         return {"user": self.uid, "group": self.gid, "extra_groups": self.groups}
 

@@ -11,7 +11,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
-from iostudy.safe_path import closing, require_safe
+from iostudy.safe_path import open_directory, require_safe
 
 _WORLD_READABLE = 0o644
 _OWNER_ONLY = 0o600
@@ -22,7 +22,7 @@ _RANDOM_BYTES = 8
 
 def fsync_directory(directory: Path) -> None:
     """Make the names in it durable: those that were created, renamed and removed."""
-    with _open_directory(directory, follow=True) as descriptor:
+    with open_directory(directory, follow=True) as descriptor:
         os.fsync(descriptor)
 
 
@@ -56,7 +56,7 @@ def write_whole(
     file ``like``, else it is readable by everyone. Without ``follow_parent`` its directory must not
     be a link. OSError as it comes; then ``path`` is as it was.
     """
-    with _open_directory(path.parent, follow=follow_parent) as directory:
+    with open_directory(path.parent, follow=follow_parent) as directory:
         replace_in(directory, path.name, content, like)
 
 
@@ -80,7 +80,7 @@ def open_new(path: Path) -> Iterator[BinaryIO]:
     An exception in the context, and the end of this process, leave nothing. FileExistsError at the
     end if the name is taken then.
     """
-    with _open_directory(path.parent, follow=True) as directory:
+    with open_directory(path.parent, follow=True) as directory:
         with _open_replacement(directory, path.name, replace=False) as file:
             yield file
             _make_durable(file, None)
@@ -93,7 +93,7 @@ def replace_whole(path: Path, content: bytes) -> None:
     An fsync would make a measured disk write and flush its cache each time.
     """
     with (
-        _open_directory(path.parent, follow=True) as directory,
+        open_directory(path.parent, follow=True) as directory,
         _open_replacement(directory, path.name) as file,
     ):
         file.write(content)
@@ -169,10 +169,3 @@ def _open_new(directory: int, name: str) -> tuple[int, bool]:
         if error.errno not in (errno.EOPNOTSUPP, errno.EISDIR, errno.ENOENT):
             raise
     return os.open(name, _NEW, _OWNER_ONLY, dir_fd=directory), True
-
-
-@contextmanager
-def _open_directory(directory: Path, *, follow: bool) -> Iterator[int]:
-    flags = os.O_RDONLY | os.O_DIRECTORY | (0 if follow else os.O_NOFOLLOW)
-    with closing(os.open(directory, flags)) as descriptor:
-        yield descriptor

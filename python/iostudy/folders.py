@@ -34,7 +34,9 @@ def require_safe_folder(
     if insist:
         return
     try:
-        existing = _nearest(path)
+        existing = path
+        while not existing.is_dir() and existing != existing.parent:
+            existing = existing.parent
         shared = shared or existing != path
         weakness = find_weakness(existing, shared=shared, trusted_uid=trusted_uid)
     except OSError as error:
@@ -105,13 +107,6 @@ def make_output_folder(path: Path, *, insist: bool) -> None:
             durable.make_directory(path, _MODE)
     except OSError as error:
         raise _unusable(path, error) from error
-
-
-def _nearest(path: Path) -> Path:
-    """The path itself if it is a directory, else its nearest parent that is one."""
-    while not path.is_dir() and path != path.parent:
-        path = path.parent
-    return path
 
 
 def _unusable(path: Path, error: OSError) -> UsageError:

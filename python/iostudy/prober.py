@@ -37,23 +37,18 @@ class Prober(Protocol):
     @property
     def blocks(self) -> int:
         """Blocks of 512 bytes."""
-        ...
 
     @property
     def unit(self) -> int:
         """Blocks of the smallest request; requests are aligned to it."""
-        ...
 
     @property
     def most_blocks(self) -> int:
         """Blocks of the largest request that reaches the drive as one command."""
-        ...
 
     @property
     def most_depth(self) -> int:
         """Requests that the host can keep in flight."""
-        ...
 
     def run(self, requests: Sequence[Request], depth: int) -> list[Timing]:
         """Send requests in order, at most ``depth`` in flight; return when all have completed."""
-        ...

@@ -113,9 +113,11 @@ def closing(descriptor: int) -> Iterator[int]:
 
 
 @contextmanager
-def open_directory(path: Path | str, *, dir_fd: int | None = None) -> Iterator[int]:
-    """A descriptor of a directory; OSError if ``path`` is a link or no directory."""
-    flags = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+def open_directory(
+    path: Path | str, *, dir_fd: int | None = None, follow: bool = False
+) -> Iterator[int]:
+    """A descriptor of a directory; OSError if ``path`` is no directory, or a link not to follow."""
+    flags = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC | (0 if follow else os.O_NOFOLLOW)
     with closing(os.open(path, flags, dir_fd=dir_fd)) as descriptor:
         yield descriptor
 
@@ -247,10 +249,7 @@ def _mode_weakness(entry: Path, status: os.stat_result, opened: Path | int) -> s
 
 def _has_acl(opened: Path | int) -> bool:
     try:
-        if isinstance(opened, int):
-            os.getxattr(opened, _ACL)
-        else:
-            os.getxattr(opened, _ACL, follow_symlinks=False)
+        os.getxattr(opened, _ACL, follow_symlinks=isinstance(opened, int))
     except OSError as error:
         if error.errno in (errno.ENODATA, errno.EOPNOTSUPP):
             return False
