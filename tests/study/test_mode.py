@@ -94,9 +94,9 @@ def test_a_time_that_no_windows_fit_is_refused():
 
 def test_the_lengths_of_windows_are_drawn_by_pair():
     own = study()
-    lengths = [draw_length(own.workloads[0], 7, (1, pair), 0.2) for pair in range(1, 200)]
+    lengths = [draw_length(own.workloads[0], 7, (1, pair)) for pair in range(1, 200)]
     assert min(lengths) < 0.82 and max(lengths) > 1.18
-    assert draw_length(own.workloads[0], 7, (1, 3), 0.2) == lengths[2]
+    assert draw_length(own.workloads[0], 7, (1, 3)) == lengths[2]
 
 
 def test_windows_of_earlier_versions_stay_windows():

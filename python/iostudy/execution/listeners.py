@@ -125,14 +125,6 @@ def undecided_configurations(
     return frozenset({*undecided, study.baseline.label}) if undecided or alone else frozenset()
 
 
-def undecided_order(
-    study: Study, block: Block, current: Sequence[ComparisonResult]
-) -> tuple[str, ...]:
-    """Return the labels that the block still has to run, in its order."""
-    undecided = undecided_configurations(study, block.workload, current)
-    return tuple(label for label in block.order if label in undecided)
-
-
 def count_remaining_trials(
     study: Study, plan: Plan, after: Block, current: Sequence[ComparisonResult]
 ) -> int:

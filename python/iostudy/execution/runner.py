@@ -219,7 +219,14 @@ class Runner:
 
     def _require_workloads(self) -> None:
         if failed := [entry for entry in self._given_up.load() if not entry.disturbed]:
-            raise _failed_workloads_error(failed, self._ledger)
+            reasons = "; ".join(f"{entry.workload}: {entry.explanation}" for entry in failed)
+            raise TrialError(
+                f"to complete block {failed[0].block} of {failed[0].workload}",
+                found=reasons,
+                where=str(self._ledger.folder),
+                remedy="correct the cause and resume with --resume; finished trials are kept, "
+                "and the report shows what they decide",
+            )
 
     def _complete(self, block: Block) -> None:
         """Attempt the block until an attempt counts; give up its workload after the last one.
@@ -345,15 +352,3 @@ def _data_seed(seed: int, block: Block, attempt: int) -> int:
 
 def _derive_seed(text: str) -> int:
     return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "little")
-
-
-def _failed_workloads_error(given_up: Sequence[GivenUpWorkload], ledger: Ledger) -> TrialError:
-    first = given_up[0]
-    reasons = "; ".join(f"{entry.workload}: {entry.explanation}" for entry in given_up)
-    return TrialError(
-        f"to complete block {first.block} of {first.workload}",
-        found=reasons,
-        where=str(ledger.folder),
-        remedy="correct the cause and resume with --resume; finished trials are kept, "
-        "and the report shows what they decide",
-    )

@@ -12,7 +12,12 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
-from iostudy.execution.listeners import Listener, Progress, count_remaining_trials, undecided_order
+from iostudy.execution.listeners import (
+    Listener,
+    Progress,
+    count_remaining_trials,
+    undecided_configurations,
+)
 from iostudy.ledger.given_up_workloads import TimeLimitRecord
 from iostudy.ledger.rows import TrialRow
 from iostudy.ledger.store import Ledger
@@ -113,8 +118,8 @@ class PlannedSchedule:
         current = self._interim_analysis.compare(rows)
         for block in self._plan.blocks:
             if block.workload not in without and (block.workload, block.index) not in complete:
-                order = undecided_order(self._study, block, current)
-                if order:
+                undecided = undecided_configurations(self._study, block.workload, current)
+                if order := tuple(label for label in block.order if label in undecided):
                     return replace(block, order=order)
         return None
 
@@ -129,16 +134,12 @@ class PlannedSchedule:
     ) -> Progress:
         current = self._interim_analysis.compare(rows)
         left = count_remaining_trials(self._study, self._plan, after, current)
-        decide = self._study.decide
-        first_analysis = after.index == decide.min_blocks < decide.max_blocks
         return Progress(
             block=after,
             blocks=self._study.last_block,
             seconds_left=left * seconds_per_trial,
             comparisons=current,
-            power_estimate=self._format_power_estimate(after.workload, rows, current)
-            if first_analysis
-            else "",
+            power_estimate=self._format_power_estimate(after, rows, current),
         )
 
     def drop(self, label: str, reason: str) -> bool:
@@ -146,12 +147,14 @@ class PlannedSchedule:
         return False
 
     def _format_power_estimate(
-        self, workload: str, rows: Sequence[TrialRow], current: Sequence[ComparisonResult]
+        self, after: Block, rows: Sequence[TrialRow], current: Sequence[ComparisonResult]
     ) -> str:
-        power, cost = (
-            estimate_workload_power(self._study, workload, exclude_guards(current)),
-            estimate_block_time(workload, rows),
-        )
+        """Return the sentence after the first analysis of several; otherwise ""."""
+        workload, decide = after.workload, self._study.decide
+        if not after.index == decide.min_blocks < decide.max_blocks:
+            return ""
+        power = estimate_workload_power(self._study, workload, exclude_guards(current))
+        cost = estimate_block_time(workload, rows)
         if power is None or cost is None:
             return ""
         block_seconds = cost.block_seconds(self._study.configurations())

@@ -84,7 +84,10 @@ class StudySession:
         limit: TimeLimit = NO_LIMIT,
     ) -> tuple[ComparisonResult, ...]:
         """Record the study before its first trial, then run it."""
-        circumstances = self._circumstances(node)
+        circumstances = node.circumstances()
+        # Each of several nodes has files of its own.
+        if NODES not in circumstances and (files := digest_files(self.study)):
+            circumstances = {**circumstances, FILES: files}
         if self.recorded is not None:
             refuse_other_circumstances(self.recorded.circumstances, circumstances)
         study = _with_levels(self.study, node, self.recorded)
@@ -96,12 +99,6 @@ class StudySession:
             return run_study(study, Run(node, ledger, listeners, limit))
         finally:
             ledger.close()
-
-    def _circumstances(self, node: Node) -> Mapping[str, Any]:
-        circumstances = node.circumstances()
-        # Each of several nodes has files of its own.
-        files = {} if NODES in circumstances else digest_files(self.study)
-        return {**circumstances, **({FILES: files} if files else {})}
 
     def _ledger(self, study: Study, circumstances: Mapping[str, Any], seed: int | None) -> Ledger:
         if self.recorded is not None:

@@ -83,8 +83,12 @@ def measure_pair(
         run.wait(opened[-1].end)
         run.verify()
         labels += [""] * (len(opened) - count) + [label] * count
-    pairs = zip(labels, collect(run, requested), strict=True)
-    return tuple(_add_previous([block for block in pairs if block[0]], before))
+    halves = list[HalfWindow]()
+    for label, counted in zip(labels, collect(run, requested), strict=True):
+        if label:
+            halves.append(HalfWindow(label, before, counted))
+            before = label
+    return tuple(halves)
 
 
 def _open(run: SwitchedRun, start: float, seconds: float, count: int) -> list[Window]:
@@ -106,12 +110,6 @@ def _open(run: SwitchedRun, start: float, seconds: float, count: int) -> list[Wi
             lead *= 2
         else:
             return opened
-
-
-def _add_previous(counted: Sequence[tuple[str, WindowCount]], before: str) -> Iterator[HalfWindow]:
-    for label, count in counted:
-        yield HalfWindow(label, before, count)
-        before = label
 
 
 def collect(run: SwitchedRun, windows: list[Window]) -> list[WindowCount]:
@@ -246,7 +244,7 @@ class Blocks:
         for number in range(1, plan.pairs + 1):
             key = index, number
             order = draw_order(self.study, self.request, self.seed, key, undecided)
-            length = draw_length(self.request, self.seed, key, JITTER)
+            length = draw_length(self.request, self.seed, key)
             self._block = Block(index, self.request.label, order)
             halves = measure_pair(run, order, self._before, plan, length)
             self._before = order[0]
@@ -291,10 +289,8 @@ def draw_order(
     return tuple(label for label in draw.sample(labels, len(labels)) if label in undecided)
 
 
-def draw_length(
-    request: WorkloadRequest, seed: int, place: tuple[int, int], jitter: float
-) -> float:
+def draw_length(request: WorkloadRequest, seed: int, place: tuple[int, int]) -> float:
     """Draw the length of the windows of a pair, relative to the planned one."""
     block, number = place
     draw = random.Random(f"{seed} {request.label} {block} {number} length")
-    return draw.uniform(1 - jitter, 1 + jitter)
+    return draw.uniform(1 - JITTER, 1 + JITTER)

@@ -112,8 +112,12 @@ class SwitchbackRunner:
             increments = collect_increments(windows, request)
             unsettled = list_unsettled(increments, rule.delta, level)
             if unsettled:
-                name = f"{request.label} after the windows"
-                self._add_plan(PlanRow(name, None, f"{request.label}: {_explain(unsettled)}"))
+                verb = "does" if len(unsettled) == 1 else "do"
+                reason = (
+                    f"{request.label}: {', '.join(unsettled)} {verb} not settle after a switch: "
+                    "the rate still changes within a window"
+                )
+                self._add_plan(PlanRow(f"{request.label} after the windows", None, reason))
 
     def _add_plan(self, plan: PlanRow) -> None:
         self._record.add_plan(plan)
@@ -173,14 +177,6 @@ def collect_increments(
             blocks = figures.setdefault(configuration, {})
             blocks.setdefault(first.block, []).append(math.log(values[1] / values[0]))
     return {label: [fmean(block) for block in blocks.values()] for label, blocks in figures.items()}
-
-
-def _explain(labels: Sequence[str]) -> str:
-    verb = "does" if len(labels) == 1 else "do"
-    return (
-        f"{', '.join(labels)} {verb} not settle after a switch: the rate still changes within a "
-        "window"
-    )
 
 
 def final_comparisons(study: Study, record: WindowRecord) -> tuple[ComparisonResult, ...] | None:
