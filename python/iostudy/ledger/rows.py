@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any, Protocol
+from typing import Any
 
 from iostudy.analysis.switchback.window_plan import EarlierPlan, WindowPlan
 from iostudy.study.mode import find_mode
@@ -44,42 +44,6 @@ class SamplesFile:
 NO_SAMPLES = SamplesFile()
 
 
-class MeasuredRow(Protocol):
-    """Figures of one configuration in one block, from a trial or from windows of a run."""
-
-    @property
-    def workload(self) -> str:
-        """Label of the workload."""
-
-    @property
-    def configuration(self) -> str:
-        """Label of the configuration."""
-
-    @property
-    def block(self) -> int:
-        """Number of the block, from 1."""
-
-    @property
-    def position(self) -> int | None:
-        """Its place in the order of its block, from 1; None of windows, which have several."""
-
-    @property
-    def counts(self) -> bool:
-        """Whether its block is complete, so that verdicts use it."""
-
-    @property
-    def figures(self) -> Mapping[str, float] | None:
-        """The workload's figures by name; None of a failed trial."""
-
-    @property
-    def latencies(self) -> Mapping[str, Histogram] | None:
-        """Histograms by operation; None without any."""
-
-    @property
-    def parts(self) -> tuple[Part, ...]:
-        """Figures of parts."""
-
-
 @dataclass(frozen=True)
 class WindowRow:
     """Half a window of a run: one workload under one configuration in one round of a block.
@@ -106,7 +70,7 @@ class WindowRow:
 class BlockRow:
     """The mean figures of one configuration over its windows in a block.
 
-    A figure that one of these windows lacks is absent.
+    A figure that one of these windows lacks is absent. The windows have several positions.
     """
 
     workload: str
@@ -233,6 +197,10 @@ class TrialRow:
     def device(self) -> str:
         """The first device under test, by which trials are compared; "" without any."""
         return next(iter(self.devices), "")
+
+
+MeasuredRow = TrialRow | BlockRow
+"""Figures of one configuration in one block, from a trial or from windows of a run."""
 
 
 @dataclass(frozen=True)
