@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from decimal import Decimal
 from fractions import Fraction
 
@@ -68,12 +68,17 @@ _NUMBER = re.compile(r"(\d+(?:\.\d+)?)\s*([A-Za-z]*)")
 _PERCENT = re.compile(r"(\d+(?:\.\d+)?)\s*%")
 
 
+def _parse(text: object, units: Mapping[str, int | Fraction], kind: str, form: str) -> Fraction:
+    """The number with its unit; ValueError names the form that is understood."""
+    match = _NUMBER.fullmatch(str(text).strip())
+    if match is None or match[2] not in units:
+        raise ValueError(f"not a {kind}; write {form}")
+    return Fraction(match[1]) * units[match[2]]
+
+
 def parse_size(text: str | int) -> int:
     """Bytes of ``text``; ValueError names the form that is understood."""
-    match = _NUMBER.fullmatch(str(text).strip())
-    if match is None or match[2] not in _SIZE_UNITS:
-        raise ValueError(f"not a size; write {SIZE_FORM}")
-    size = Fraction(match[1]) * _SIZE_UNITS[match[2]]
+    size = _parse(text, _SIZE_UNITS, "size", SIZE_FORM)
     if size.denominator != 1:
         raise ValueError("not a whole number of bytes")
     if size > _MAX_VALUE:
@@ -83,10 +88,7 @@ def parse_size(text: str | int) -> int:
 
 def parse_count(text: str | int) -> int:
     """The whole number that a text such as ``250``, ``10M`` or ``1.5k`` means."""
-    match = _NUMBER.fullmatch(str(text).strip())
-    if match is None or match[2] not in _COUNT_UNITS:
-        raise ValueError(f"not a count; write {COUNT_FORM}")
-    count = Fraction(match[1]) * _COUNT_UNITS[match[2]]
+    count = _parse(text, _COUNT_UNITS, "count", COUNT_FORM)
     if count.denominator != 1:
         raise ValueError("not a whole number")
     if count > _MAX_VALUE:
@@ -104,10 +106,7 @@ def format_count(count: int) -> str:
 
 def parse_seconds(text: str | float) -> float:
     """Seconds of ``text``, which are its unit without one; ValueError names the form."""
-    match = _NUMBER.fullmatch(str(text).strip())
-    if match is None or match[2] not in _SECOND_UNITS:
-        raise ValueError(f"not a time; write {SECONDS_FORM}")
-    seconds = Fraction(match[1]) * _SECOND_UNITS[match[2]]
+    seconds = _parse(text, _SECOND_UNITS, "time", SECONDS_FORM)
     if seconds * 10**9 > _MAX_VALUE:
         raise ValueError(f"too long; write at most {_MAX_VALUE // 10**9}s, which are 292 years")
     return float(seconds)
