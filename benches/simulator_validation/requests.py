@@ -4,13 +4,26 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from iostudy.job import RecordedRequest
 from iostudy_trace.events import SECTOR_BYTES
 from iostudy_trace.matching import Arrival, MatchedTrace, Request
 from iostudy_trace.operation import Operation, is_sync
 
 _SECONDS = 1e-9
 _WITH_DATA = (Operation.READ, Operation.WRITE)
+
+
+@dataclass(frozen=True)
+class RecordedRequest:
+    """A request for `SimulatedDisk.replay`; times in seconds, positions in blocks of 512 bytes."""
+
+    inserted: float
+    completed: float
+    process: int
+    cpu: int
+    start: int
+    sectors: int
+    is_read: bool
+    is_sync: bool
 
 
 @dataclass(frozen=True)

@@ -2,12 +2,12 @@
 
 from collections.abc import Callable, Sequence
 from os import PathLike
-from typing import Any, Literal, TypeAlias, final
+from typing import Any, Literal, Protocol, TypeAlias, final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from iostudy.job import JobSpec, RecordedRequest, SimulationSetup, SyncCall, TracedBio
+from iostudy.job import JobSpec, SimulationSetup, SyncCall, TracedBio
 
 class EngineError(OSError):
     """An I/O error of the engine: ``errno``, ``strerror`` and ``filename`` are set.
@@ -32,6 +32,19 @@ SimulatedJob: TypeAlias = (
     | MetadataJob
     | MrBenchModel
 )
+
+class _RecordedRequest(Protocol):
+    """A block request of a recorded run; times in seconds, positions in blocks of 512 bytes."""
+
+    inserted: float
+    completed: float
+    process: int
+    cpu: int
+    start: int
+    sectors: int
+    is_read: bool
+    is_sync: bool
+
 SimulatedRounds: TypeAlias = tuple[list[tuple[Any, float, float]], tuple[float, int] | None]
 
 @final
@@ -57,7 +70,7 @@ class SimulatedDisk:
     def place(self, path: str, start: int, size_bytes: int) -> None:
         """Make a file at block ``start``. ValueError beyond the end of the drive."""
     def replay(
-        self, requests: Sequence[RecordedRequest], setup: SimulationSetup
+        self, requests: Sequence[_RecordedRequest], setup: SimulationSetup
     ) -> list[tuple[int, float]]:
         """Let the scheduler choose at the recorded arrivals and completions.
 

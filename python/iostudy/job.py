@@ -41,20 +41,6 @@ class SimulationSetup:
 
 
 @dataclass(frozen=True)
-class RecordedRequest:
-    """A block request of a recorded run; times in seconds, positions in blocks of 512 bytes."""
-
-    inserted: float
-    completed: float
-    process: int
-    cpu: int
-    start: int
-    sectors: int
-    is_read: bool
-    is_sync: bool
-
-
-@dataclass(frozen=True)
 class TracedBio:
     """A bio of a recorded thread; positions in blocks of 512 bytes.
 

@@ -8,10 +8,10 @@ from benches.simulator_validation.agreement import (
     order_agreement,
     punctual_share,
 )
-from benches.simulator_validation.requests import list_issued
+from benches.simulator_validation.requests import RecordedRequest, list_issued
 
 from iostudy._native import DriveModel, SimulatedDisk
-from iostudy.job import RecordedRequest, SimulationSetup
+from iostudy.job import SimulationSetup
 from iostudy_lab.drives import drive_file
 from iostudy_lab.drives.presets import load
 from iostudy_trace.events import BlockEvent

@@ -4,7 +4,7 @@ use iostudy_schedulers::{Bio, ProcessId};
 use iostudy_simulator::{Dispatch, RecordedRequest};
 use pyo3::FromPyObject;
 
-/// Attributes of a `RecordedRequest`, which documents them.
+/// Attributes of a `_RecordedRequest` in `_native.pyi`, which documents them.
 #[derive(FromPyObject)]
 pub struct Request {
     inserted: f64,
