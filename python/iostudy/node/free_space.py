@@ -11,10 +11,9 @@ from pathlib import Path
 from iostudy.errors import TargetError
 from iostudy.settings.values import AS_FOUND
 from iostudy.study.combinations import Configuration
-from iostudy.study.model import Study, WorkloadRequest
+from iostudy.study.model import ServiceSpec, Study, WorkloadRequest
 from iostudy.study.plan import whole_plots
 from iostudy.study.requests import make_workload
-from iostudy.study.service_spec import ServiceSpec
 from iostudy.units import format_rounded_size
 from iostudy.workloads import catalog
 

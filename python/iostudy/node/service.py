@@ -15,8 +15,7 @@ from iostudy.core import registered
 from iostudy.line_handler import LineHandler
 from iostudy.settings.change import Change
 from iostudy.study.combinations import Configuration, Factor
-from iostudy.study.model import Study
-from iostudy.study.service_spec import ServiceSpec
+from iostudy.study.model import ServiceSpec, Study
 from iostudy.study.targets.target import Target
 
 

@@ -10,7 +10,8 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import ClassVar
+from pathlib import Path
+from typing import ClassVar, Protocol
 
 from pydantic import BaseModel
 
@@ -39,7 +40,6 @@ from iostudy.study.sections import (
     TelemetrySection,
     Validity,
 )
-from iostudy.study.service_spec import ServiceSpec
 from iostudy.study.targets.target import Target
 from iostudy.workloads import catalog
 from iostudy.workloads.definition import Figure
@@ -147,6 +147,31 @@ class CommandSection(ABC):
     @abstractmethod
     def explain_run(self, study: str) -> str:
         """Return what `iostudy run` leaves out; ``study`` is its argument."""
+
+
+class ServiceSpec(Protocol):
+    """The service that a study asks for; ``levels`` are those of settings that are not as found."""
+
+    @property
+    def dirs(self) -> tuple[Path, ...]:
+        """The directories outside the target that it writes to."""
+
+    @property
+    def data_dirs(self) -> tuple[Path, ...]:
+        """Those of the workloads' data; none: they are on the target."""
+
+    def describe_parts(self) -> tuple[str, ...]:
+        """Describe it in parts: what it is, where its data are, what it has."""
+
+    @property
+    def reserved(self) -> str:
+        """What it reserves in addition to the data, in words."""
+
+    def copies(self, levels: Mapping[str, str]) -> int:
+        """Return how often it stores the data of a trial."""
+
+    def reserved_bytes(self, levels: Mapping[str, str]) -> int:
+        """Return the bytes that it reserves in addition to the data of a trial."""
 
 
 def _list_refused(

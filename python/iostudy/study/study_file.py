@@ -22,7 +22,7 @@ from iostudy.study import reference
 from iostudy.study.combinations import Factor
 from iostudy.study.declared_settings import Declarations
 from iostudy.study.fields import SCALAR, Entries, OpenSection, Scalar, from_catalog, one_of, whole
-from iostudy.study.model import Design, WorkloadRequest
+from iostudy.study.model import Design, ServiceSpec, WorkloadRequest
 from iostudy.study.problems import KeyPath, ProblemCollector
 from iostudy.study.sections import (
     Decision,
@@ -32,7 +32,6 @@ from iostudy.study.sections import (
     TelemetrySection,
     Validity,
 )
-from iostudy.study.service_spec import ServiceSpec
 from iostudy.study.targets.section import TargetValue
 
 SectionT = TypeVar("SectionT", bound=OpenSection)

@@ -28,12 +28,11 @@ from iostudy.node.protocol import TrialResult
 from iostudy.node.service import ServiceRequest, find_service
 from iostudy.results.trial_contexts import build_run_context
 from iostudy.study.combinations import Configuration
-from iostudy.study.model import WorkloadRequest
+from iostudy.study.model import ServiceSpec, WorkloadRequest
 from iostudy.study.names import UnknownNameError
 from iostudy.study.plan import draw_seed
 from iostudy.study.problems import ProblemCollector, format_reason
 from iostudy.study.requests import build_request, list_directories
-from iostudy.study.service_spec import ServiceSpec
 from iostudy.study.source import read
 from iostudy.study.study_file import services_type
 from iostudy.study.targets.directories import DirectoryTarget
