@@ -6,11 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from iostudy.errors import UsageError
-from iostudy.ledger.given_up_workloads import (
-    GivenUpWorkload,
-    GivenUpWorkloadRecord,
-    TimeLimitRecord,
-)
+from iostudy.ledger.given_up_workloads import GivenUpRecord, GivenUpWorkload
 from iostudy.ledger.rows import StudyRow, TrialRow
 from iostudy.ledger.store import Ledger
 from iostudy.ledger.studies import find_confirmation, open_ledger, recorded_study
@@ -45,7 +41,7 @@ def restore_candidates(study: Study, ledger: Ledger) -> Study:
 def read_search(folder: Path) -> SearchResult:
     """Return the search of an output folder."""
     with open_ledger(folder) as ledger:
-        row, record = ledger.study(), SearchRecord(ledger)
+        row, record, given_up = ledger.study(), SearchRecord(ledger), GivenUpRecord(ledger)
         candidates = record.candidates()
         return SearchResult(
             study=add_candidates(recorded_study(row), candidates),
@@ -53,8 +49,8 @@ def read_search(folder: Path) -> SearchResult:
             rows=ledger.rows(),
             candidates=candidates,
             outcome=record.outcome(),
-            given_up=GivenUpWorkloadRecord(ledger).load(),
-            time_limit_seconds=TimeLimitRecord(ledger).seconds(),
+            given_up=given_up.workloads(),
+            time_limit_seconds=given_up.time_limit(),
         )
 
 

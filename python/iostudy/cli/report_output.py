@@ -14,7 +14,7 @@ from iostudy.cli.console import print_renderable, say
 from iostudy.errors import RecordError
 from iostudy.extras import require_extra
 from iostudy.folders import make_output_folder
-from iostudy.ledger.given_up_workloads import GivenUpWorkloadRecord, TimeLimitRecord
+from iostudy.ledger.given_up_workloads import GivenUpRecord
 from iostudy.ledger.samples import read_samples
 from iostudy.ledger.studies import open_ledger, read_study
 from iostudy.ledger.windows import WindowRecord
@@ -49,9 +49,9 @@ def read_recorded(folder: Path, reference: str | None = None) -> RecordedStudy:
             ledger.study(),
             ledger.rows(),
             partial(read_samples, folder),
-            GivenUpWorkloadRecord(ledger).load(),
+            GivenUpRecord(ledger).workloads(),
             WindowRecord(ledger).rows(),
-            TimeLimitRecord(ledger).seconds(),
+            GivenUpRecord(ledger).time_limit(),
         )
 
 

@@ -32,7 +32,7 @@ from iostudy.execution.validity import (
     foreign_io_share,
     note_unchecked_limits,
 )
-from iostudy.ledger.given_up_workloads import GivenUpWorkload, GivenUpWorkloadRecord
+from iostudy.ledger.given_up_workloads import GivenUpRecord, GivenUpWorkload
 from iostudy.ledger.rows import TrialRow, TrialStatus
 from iostudy.ledger.samples import write_samples
 from iostudy.ledger.store import Ledger
@@ -142,7 +142,7 @@ class Runner:
         self._run = run
         self._ledger, self._listeners, self._limit = run.ledger, run.listeners, run.limit
         self._requests = {w.label: w for w in study.workloads}
-        self._given_up = GivenUpWorkloadRecord(run.ledger)
+        self._given_up = GivenUpRecord(run.ledger)
         self._waiting = set[str]()
         self._rows: list[TrialRow] = []
         self._seconds = 0.0
@@ -210,7 +210,7 @@ class Runner:
 
         A run that continues a study adds a limited number of blocks to each workload.
         """
-        given_up = frozenset(entry.workload for entry in self._given_up.load())
+        given_up = frozenset(entry.workload for entry in self._given_up.workloads())
         if self._study.is_continued:
             most = self._study.further_blocks
             given_up |= {label for label, added in self._added.items() if added >= most}
@@ -218,7 +218,7 @@ class Runner:
         return ready or self._schedule.next(self._rows, given_up)
 
     def _require_workloads(self) -> None:
-        if failed := [entry for entry in self._given_up.load() if not entry.disturbed]:
+        if failed := [entry for entry in self._given_up.workloads() if not entry.disturbed]:
             reasons = "; ".join(f"{entry.workload}: {entry.explanation}" for entry in failed)
             raise TrialError(
                 f"to complete block {failed[0].block} of {failed[0].workload}",
@@ -284,7 +284,7 @@ class Runner:
             reason=last.reason,
             disturbed=last.is_disturbed(self._study.validity),
         )
-        self._given_up.add(given_up)
+        self._given_up.add_workload(given_up)
         for listener in self._listeners:
             listener.workload_given_up(given_up)
 

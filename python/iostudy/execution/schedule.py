@@ -18,7 +18,7 @@ from iostudy.execution.listeners import (
     count_remaining_trials,
     undecided_configurations,
 )
-from iostudy.ledger.given_up_workloads import TimeLimitRecord
+from iostudy.ledger.given_up_workloads import GivenUpRecord
 from iostudy.ledger.rows import TrialRow
 from iostudy.ledger.store import Ledger
 from iostudy.node.protocol import Node
@@ -67,7 +67,7 @@ class Run:
 
     def record_time_limit(self) -> None:
         """Record that the limit ended the study, and notify the listeners."""
-        TimeLimitRecord(self.ledger).add(self.limit.seconds)
+        GivenUpRecord(self.ledger).add_time_limit(self.limit.seconds)
         for listener in self.listeners:
             listener.time_limit_reached(self.limit.seconds)
 

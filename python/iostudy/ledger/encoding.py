@@ -16,7 +16,7 @@ from iostudy.ledger.rows import SamplesFile, StudyRow, TrialRow, TrialStatus
 from iostudy.ledger.tables import Tables
 from iostudy.telemetry.summary import BlockRequests, ForeignProcess, Submitter, TelemetrySummary
 from iostudy.units import require_time
-from iostudy.workloads.measurement import Histogram, Part
+from iostudy.workloads.measurement import Part
 
 Decoded = TypeVar("Decoded")
 
@@ -102,7 +102,7 @@ def decode_trial(row: sqlite3.Row, *, counts: bool) -> TrialRow:
     def value(name: str) -> Any:
         return None if row[name] is None else from_json(row[name])
 
-    summary = value("seen")
+    summary, latencies = value("seen"), value("latencies")
     return TrialRow(
         id=row["id"],
         block=row["block"],
@@ -121,7 +121,10 @@ def decode_trial(row: sqlite3.Row, *, counts: bool) -> TrialRow:
         notes=tuple(from_json(row["notes"])),
         telemetry=SamplesFile(row["telemetry"], row["telemetry_sha256"]),
         counts=counts,
-        latencies=_latencies(value("latencies")),
+        # JSON has lists in place of tuples.
+        latencies=None
+        if latencies is None
+        else {name: tuple(map(tuple, pairs)) for name, pairs in latencies.items()},
         parts=tuple(Part(*part) for part in from_json(row["parts"])),
     )
 
@@ -140,10 +143,3 @@ def decode_summary(values: Mapping[str, Any]) -> TelemetrySummary:
         "private_devices": tuple(values.get("private_devices", ())),
     }
     return TelemetrySummary(**{**values, **known})
-
-
-def _latencies(values: Mapping[str, Any] | None) -> Mapping[str, Histogram] | None:
-    """Return histograms with tuples in place of the lists of JSON."""
-    if values is None:
-        return None
-    return {name: tuple(map(tuple, pairs)) for name, pairs in values.items()}

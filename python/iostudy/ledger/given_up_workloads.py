@@ -9,7 +9,7 @@ from typing import ClassVar
 from iostudy.ledger.encoding import decode_row
 from iostudy.ledger.store import Ledger
 
-_TABLE = "given_up"
+_TABLE, _TIME_LIMIT_TABLE = "given_up", "time_limit"
 
 
 @dataclass(frozen=True)
@@ -38,28 +38,21 @@ class GivenUpWorkload:
         return f"none of {self.attempts} attempts counts; the last: {self.reason}"
 
 
-class _Record:
-    """What the study gave up since its last start or resumption."""
-
-    def __init__(self, ledger: Ledger) -> None:
-        self._tables = ledger.tables
-
-    def _resumptions(self) -> int:
-        return len(self._tables.read("resumption"))
-
-
-class GivenUpWorkloadRecord(_Record):
-    """The workloads given up since the last start or resumption of the study.
+class GivenUpRecord:
+    """The workloads given up since the study's last start or resumption, and its time limit.
 
     Every change is durable on return. Raises LedgerError and RecordError as the ledger does.
     """
 
-    def add(self, given_up: GivenUpWorkload) -> None:
+    def __init__(self, ledger: Ledger) -> None:
+        self._tables = ledger.tables
+
+    def add_workload(self, given_up: GivenUpWorkload) -> None:
         """Record that the study gave a workload up."""
         with self._tables.transaction() as change:
             change.insert(_TABLE, resumption=self._resumptions(), **asdict(given_up))
 
-    def load(self) -> tuple[GivenUpWorkload, ...]:
+    def workloads(self) -> tuple[GivenUpWorkload, ...]:
         """Return every workload given up, in order.
 
         A resumed study tries every workload again, so earlier records do not count.
@@ -69,30 +62,23 @@ class GivenUpWorkloadRecord(_Record):
             decode_row(path, _TABLE, row, _given_up) for row in rows if row["resumption"] == current
         )
 
-
-def _given_up(row: sqlite3.Row) -> GivenUpWorkload:
-    values = {name: row[name] for name in ("workload", "block", "attempts", "reason")}
-    return GivenUpWorkload(**values, disturbed=bool(row["disturbed"]))
-
-
-_TIME_LIMIT_TABLE = "time_limit"
-
-
-class TimeLimitRecord(_Record):
-    """The time limit that ended the study, since its last start or resumption.
-
-    Raises LedgerError and RecordError as the ledger does.
-    """
-
-    def add(self, seconds: float) -> None:
+    def add_time_limit(self, seconds: float) -> None:
         """Record durably that a limit of so many seconds ended the study."""
         with self._tables.transaction() as change:
             change.insert(_TIME_LIMIT_TABLE, resumption=self._resumptions(), seconds=seconds)
 
-    def seconds(self) -> float | None:
+    def time_limit(self) -> float | None:
         """Return the limit that ended the study; None if none did."""
         current = self._resumptions()
         times = [
             r["seconds"] for r in self._tables.read(_TIME_LIMIT_TABLE) if r["resumption"] == current
         ]
         return float(times[-1]) if times else None
+
+    def _resumptions(self) -> int:
+        return len(self._tables.read("resumption"))
+
+
+def _given_up(row: sqlite3.Row) -> GivenUpWorkload:
+    values = {name: row[name] for name in ("workload", "block", "attempts", "reason")}
+    return GivenUpWorkload(**values, disturbed=bool(row["disturbed"]))

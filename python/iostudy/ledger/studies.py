@@ -18,7 +18,7 @@ from iostudy.analysis.switchback.window_plan import (
     count_earlier_blocks,
 )
 from iostudy.errors import LedgerError, StudyError
-from iostudy.ledger.given_up_workloads import GivenUpWorkload, GivenUpWorkloadRecord
+from iostudy.ledger.given_up_workloads import GivenUpRecord, GivenUpWorkload
 from iostudy.ledger.rows import PlanRow, StudyRow
 from iostudy.ledger.store import FILE_NAME, Ledger
 from iostudy.ledger.windows import WindowRecord
@@ -129,7 +129,7 @@ def apply_plans(study: Study, plans: Sequence[PlanRow]) -> Study:
 def read_given_up_workloads(folder: Path) -> tuple[GivenUpWorkload, ...]:
     """Return the workloads that the study of an output folder gave up."""
     with open_ledger(folder) as ledger:
-        return GivenUpWorkloadRecord(ledger).load()
+        return GivenUpRecord(ledger).workloads()
 
 
 def find_confirmation(folder: Path) -> Path | None:
