@@ -99,12 +99,15 @@ def estimate_curves(figures: Array, rule: Rule, count: int = 1) -> tuple[CurveEs
 def _curve(figures: Array, values: Rule, gains: Rule) -> CurveEstimate:
     """Estimate a curve from rounds x levels."""
     gained = _estimates(figures[:, None, :] - figures[:, :, None], gains)
+    # Unknown intervals have infinite ends, so that no verdict follows from them.
+    words = classify_intervals(gained.low, gained.high, gains.min_blocks, gains)
+    beaten = (words == str(Verdict.WORSE)).any(axis=0)
     return CurveEstimate(
         _estimates(figures, values),
         gained,
         saturates_at=_saturation_levels(gained.low, gained.high, gains.delta),
         stable_up_to=_stability_levels(gained.low, gained.high, gains.delta),
-        peak=_peak(gained, gains),
+        peak=tuple(map(int, np.flatnonzero(~beaten))),
     )
 
 
@@ -136,13 +139,6 @@ def _stability_levels(low: Array, high: Array, delta: float) -> tuple[int, ...]:
     last = len(low) - 1
     mirrored = _saturation_levels(low[::-1, ::-1], high[::-1, ::-1], delta)
     return tuple(last - level for level in reversed(mirrored))
-
-
-def _peak(gained: IntervalEstimates, rule: Rule) -> tuple[int, ...]:
-    """The levels not shown to be worse than another; unknown intervals have infinite ends."""
-    words = classify_intervals(gained.low, gained.high, rule.min_blocks, rule)
-    beaten = (words == str(Verdict.WORSE)).any(axis=0)
-    return tuple(map(int, np.flatnonzero(~beaten)))
 
 
 def find_crossings(

@@ -7,7 +7,7 @@ other. So each level becomes a workload of its own, in which configurations are 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
 from typing import Any
@@ -41,10 +41,11 @@ def parse_load(
     values = collector.source.values
     name, levels = next(iter(file.load.items()))
     path, option = (*KEY_PATH, name), str(name).removeprefix(OPTION_PREFIX)
-    having = [request for request in requests if name == NODES or option in _fields(request)]
+    having = [r for r in requests if name == NODES or option in type(r.options).model_fields]
     if (name != NODES and not str(name).startswith(OPTION_PREFIX)) or not having:
         if len(requests) == len(file.workloads or ()):  # else one that is wrong may have it
-            options = sorted({OPTION_PREFIX + field for r in requests for field in _fields(r)})
+            fields = {field for r in requests for field in type(r.options).model_fields}
+            options = sorted(OPTION_PREFIX + field for field in fields)
             error = UnknownNameError("option of these workloads", str(name), [*options, NODES])
             collector.note(path, error, name)
         return tuple(requests)
@@ -54,10 +55,6 @@ def parse_load(
         for request in requests
         for point in (_curve(collector, path, request, levels) if request in having else (request,))
     )
-
-
-def _fields(request: WorkloadRequest) -> Iterator[str]:
-    return iter(type(request.options).model_fields)
 
 
 def _refuse_elsewhere(collector: ProblemCollector, values: Mapping[str, Any], name: str) -> None:

@@ -71,11 +71,9 @@ class ThisMachine:
         *,
         repeat_others: bool,
     ) -> bool:
-        """Run workloads in threads."""
         return run_concurrently(first, others, tick, repeat_others=repeat_others)
 
     def size(self, path: Path) -> int:
-        """Return the size of a file in bytes; OSError if it is missing."""
         return path.stat().st_size
 
 

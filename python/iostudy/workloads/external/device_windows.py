@@ -103,7 +103,14 @@ class DeviceMeter:
     def open(self, window: Window) -> None:
         """Request a window; ValueError as in `WindowMeter`."""
         with self._lock:
-            _require_valid(window, self._last_end)
+            if window.end <= window.start:
+                raise ValueError(f"{window}: its end is not after its start")
+            if window.start < self._last_end:
+                raise ValueError(
+                    f"{window}: it starts before the end of the window opened before it"
+                )
+            if window.start <= time.monotonic():
+                raise ValueError(f"{window}: its start is in the past; open it earlier")
             self._last_end = window.end
             self._requested.put(window)
 
@@ -138,15 +145,6 @@ class DeviceMeter:
         """Read the counters as soon as it is so late; None where the run ends before."""
         stopped = self._stopped.wait(max(0.0, seconds - time.monotonic()))
         return None if stopped else self._counters.read()
-
-
-def _require_valid(window: Window, last_end: float) -> None:
-    if window.end <= window.start:
-        raise ValueError(f"{window}: its end is not after its start")
-    if window.start < last_end:
-        raise ValueError(f"{window}: it starts before the end of the window opened before it")
-    if window.start <= time.monotonic():
-        raise ValueError(f"{window}: its start is in the past; open it earlier")
 
 
 @dataclass(frozen=True)
