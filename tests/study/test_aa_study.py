@@ -8,7 +8,6 @@ from iostudy.cli.power import AGAIN, BASELINE, build_aa_study
 from iostudy.study import library
 from iostudy.study.parser import parse
 from iostudy.study.plan import whole_plots
-from iostudy.study.privileges import apply_fallback
 from tests.study.files import load_ready_made
 
 OFFERED = ("none", "mq-deadline", "kyber", "bfq")
@@ -23,7 +22,8 @@ def made(study, blocks=10):
 
 
 def ready_made(name: str, *, root: bool):
-    study = apply_fallback(load_ready_made(name), root=root)
+    study = load_ready_made(name)
+    study = study if root else study.without_root()
     return study.with_offered({f.name: OFFERED for f in study.awaiting_offer()})
 
 
@@ -72,7 +72,7 @@ def test_comparisons_between_file_systems_have_the_noise_of_making_them():
 
 def test_without_root_the_output_folder_takes_the_place_of_a_disk():
     fallback = "without_root: {factors: {workload.direct: [true, false]}}\n"
-    study = apply_fallback(read(TEXT + fallback), root=False)
+    study = read(TEXT + fallback).without_root()
     assert made(study).target.path.as_posix() == "/results/out"
     assert made(read(TEXT)).target == read(TEXT).target
 

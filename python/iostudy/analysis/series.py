@@ -63,8 +63,7 @@ class FamilyOfTests:
     def level(self) -> float:
         """The level of one test: `LEVEL` divided by the number of tests."""
         of_series = _TESTS_OF_FIGURES * self.series + _TESTS_OF_PAIRS * self.pairs
-        tests = of_series + self.covariates
-        return LEVEL / max(1, tests)
+        return LEVEL / max(1, of_series + self.covariates)
 
 
 def flag_figures(figures: ArrayLike, groups: ArrayLike, shared: FamilyOfTests) -> tuple[Flag, ...]:

@@ -40,7 +40,7 @@ from iostudy.report.base import Value, declare_schema
 from iostudy.storage_kind import find_storage_kind
 from iostudy.study.mode import describe_mode, find_mode
 from iostudy.study.model import Study, WorkloadRequest
-from iostudy.study.privileges import apply_fallback, list_root_requirements
+from iostudy.study.privileges import list_root_requirements
 from iostudy.study.requests import find_unsynced_latencies
 from iostudy.study.sections import DecisionMode, Validity
 from iostudy.study.targets.target import Target
@@ -61,7 +61,8 @@ def check(
     The command changes nothing. Warnings name levels that this host lacks, ignores or changes.
     """
     root = os.geteuid() == 0
-    planned = with_expected_levels(apply_fallback(load_study(study), root=root))
+    loaded = load_study(study)
+    planned = with_expected_levels(loaded if root else loaded.without_root())
     folder = find_output_folder(planned.name, out, resume=False)
     busy, owner = check_host(planned, folder, root=root, unsafe_folders=unsafe_folders)
     further = find_unsynced_latencies(planned)

@@ -20,7 +20,7 @@ TRACE = "trace block requests"
 
 def adapt_to_user(study: Study, *, root: bool) -> Study:
     """The study as this user can run it; UsageError where only root can."""
-    study = apply_fallback(study, root=root)
+    study = study if root else study.without_root()
     needed = list_root_requirements(study)
     if needed and not root:
         raise UsageError(
@@ -41,11 +41,6 @@ def _without_root(needed: Sequence[str]) -> str:
         "give the file a without_root: section whose factors are workload options, and whose "
         f"target is a directory{also}"
     )
-
-
-def apply_fallback(study: Study, *, root: bool) -> Study:
-    """The study as this user would run it, though it may still need root."""
-    return study if root else study.without_root()
 
 
 def list_root_requirements(study: Study) -> tuple[str, ...]:

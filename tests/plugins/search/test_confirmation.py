@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from iostudy.study.privileges import apply_fallback
 from iostudy.study.sections import Refusal
 from iostudy_search.candidates import add_candidates
 from iostudy_search.confirmation import build_confirmation
@@ -35,7 +34,7 @@ WINNER = Candidate(1, 1, "the one", {"workload.record_size": "131072", "workload
 
 
 def confirmed(text):
-    study = add_candidates(apply_fallback(read(text), root=False), [WINNER])
+    study = add_candidates(read(text).without_root(), [WINNER])
     return build_confirmation(study, WINNER.label, 7, Path("/results/confirmation"))
 
 

@@ -10,7 +10,6 @@ from iostudy.results.matching import label_folders, refuse_without_configuration
 from iostudy.results.recorded_study import RecordedStudy
 from iostudy.study.model import Study
 from iostudy.study.parser import parse
-from iostudy.study.privileges import apply_fallback
 from iostudy_fleet.node_traits import find_host_name
 from iostudy_fleet.pooling import LEAST_NODES
 
@@ -94,7 +93,7 @@ def _require_same_baseline(first: RecordedStudy, side: RecordedStudy) -> None:
 def _requested(side: RecordedStudy) -> Study:
     """Return the study of the file, before a host offered or refused anything."""
     study = parse(side.row.text, where=side.place, name=side.row.name, has_windows=False)
-    return apply_fallback(study, root=side.row.root)
+    return study if side.row.root else study.without_root()
 
 
 def _differences(first: Study, second: Study) -> list[str]:

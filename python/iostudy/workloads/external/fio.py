@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -136,16 +136,15 @@ class Fio(Workload):
             "cpu_time": ended.user_seconds + ended.system_seconds,
         }
         moved = {} if job.makes_files else {BYTES: float(report.moved_bytes())}
+        notes = [f"{report.version}, as: {job}", *report.notes(), *job.notes()]
+        if not job.has_runtimes and report.runs_for(self.options.limit):
+            limit = format_seconds(self.options.limit)
+            notes.append(f"a job did not end by itself and ended at the limit of {limit}")
         return Measurement(
             {**report.figures(job.phases()), **resources, **moved},
             report.histograms(),
             report.parts(),
-            notes=(
-                f"{report.version}, as: {job}",
-                *report.notes(),
-                *job.notes(),
-                *self._limit_notes(job, report),
-            ),
+            notes=tuple(notes),
         )
 
     def syncs_apart(self) -> bool:
@@ -191,12 +190,6 @@ class Fio(Workload):
         most = limit if job.has_runtimes else limit * (1 + max(job.phases())) + _GRACE_SECONDS
         text = job.text(place.target)
         return Program((*given, "-"), place.directory, most, input=text, account=place.account)
-
-    def _limit_notes(self, job: JobFile, report: FioReport) -> Iterator[str]:
-        if job.has_runtimes or not report.runs_for(self.options.limit):
-            return
-        limit = format_seconds(self.options.limit)
-        yield f"a job did not end by itself and ended at the limit of {limit}"
 
 
 def _report(ended: ProgramResult) -> FioReport:

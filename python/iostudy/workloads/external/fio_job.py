@@ -251,18 +251,15 @@ class JobFile:
             if engine is not None and engine not in ENGINES:
                 yield f"ioengine={engine} {fio_text.OTHER_ENGINE}"
             for name, path in job.on(target).paths():
-                yield from self._path_refusals(name, path, target)
-
-    def _path_refusals(self, name: str, path: str, target: TargetPaths) -> Iterator[str]:
-        if name == _FILENAME and _is_device(path, target):
-            if not self._reads_only:
-                yield (
-                    f"{name}={path} has the file system of the study, which a write would destroy; "
-                    "write to a file on it (override: {filename: data, size: 1g})"
-                )
-        elif _leads_outside(path):
-            remedy = _REMEDIES.get(name, "")
-            yield f"{name}={path} is outside of the target; make it a relative path{remedy}"
+                if name == _FILENAME and _is_device(path, target):
+                    if not self._reads_only:
+                        yield (
+                            f"{name}={path} has the file system of the study, which a write would "
+                            "destroy; write to a file on it (override: {filename: data, size: 1g})"
+                        )
+                elif _leads_outside(path):
+                    remedy = _REMEDIES.get(name, "")
+                    yield f"{name}={path} is outside of the target; make it a relative path{remedy}"
 
 
 def find_job_file(job: str) -> Path:

@@ -256,18 +256,15 @@ class _Run:
             for descriptor, tail in self._tails.items():
                 selector.register(descriptor, selectors.EVENT_READ, tail)
             while not self._report.at_end:
-                self._read_some(selector)
+                for key, _ in selector.select(_ASK_EVERY_SECONDS):
+                    key.data.read(key.fd)
+                    if key.data.at_end:
+                        selector.unregister(key.fd)
                 if time.monotonic() >= ask_at:
                     self._ask(tick, deadline)
                     ask_at = time.monotonic() + _ASK_EVERY_SECONDS
             self._drain()
         return self._ended()
-
-    def _read_some(self, selector: selectors.BaseSelector) -> None:
-        for key, _ in selector.select(_ASK_EVERY_SECONDS):
-            key.data.read(key.fd)
-            if key.data.at_end:
-                selector.unregister(key.fd)
 
     def _ask(self, tick: Tick, deadline: float) -> None:
         if not tick(0):
