@@ -11,7 +11,7 @@ from iostudy.results.comparisons import ComparisonResult
 from iostudy.results.recommendation import is_undecided
 from iostudy.study.mode import find_mode
 from iostudy.study.model import Study, WorkloadRequest
-from iostudy.study.plan import Block, Plan
+from iostudy.study.plan import Block
 
 
 class Listener:
@@ -123,17 +123,3 @@ def undecided_configurations(
         return frozenset(configuration.label for configuration in study.configurations())
     alone = len(study.configurations()) == 1
     return frozenset({*undecided, study.baseline.label}) if undecided or alone else frozenset()
-
-
-def count_remaining_trials(
-    study: Study, plan: Plan, after: Block, current: Sequence[ComparisonResult]
-) -> int:
-    """Count the trials after a block if no further comparison is decided."""
-    undecided_counts = {
-        workload.label: len(undecided_configurations(study, workload.label, current))
-        for workload in study.workloads
-    }
-    here = (after.workload, after.index)
-    at = next(n for n, b in enumerate(plan.blocks) if (b.workload, b.index) == here)
-    rest = plan.blocks[at + 1 :]
-    return sum(undecided_counts[block.workload] for block in rest)

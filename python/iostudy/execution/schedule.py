@@ -12,12 +12,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
-from iostudy.execution.listeners import (
-    Listener,
-    Progress,
-    count_remaining_trials,
-    undecided_configurations,
-)
+from iostudy.execution.listeners import Listener, Progress, undecided_configurations
 from iostudy.ledger.given_up_workloads import GivenUpRecord
 from iostudy.ledger.rows import TrialRow
 from iostudy.ledger.store import Ledger
@@ -133,7 +128,14 @@ class PlannedSchedule:
         self, after: Block, rows: Sequence[TrialRow], seconds_per_trial: float
     ) -> Progress:
         current = self._interim_analysis.compare(rows)
-        left = count_remaining_trials(self._study, self._plan, after, current)
+        # So many trials are left if no further comparison is decided.
+        counts = {
+            workload.label: len(undecided_configurations(self._study, workload.label, current))
+            for workload in self._study.workloads
+        }
+        keys = [(block.workload, block.index) for block in self._plan.blocks]
+        rest = self._plan.blocks[keys.index((after.workload, after.index)) + 1 :]
+        left = sum(counts[block.workload] for block in rest)
         return Progress(
             block=after,
             blocks=self._study.last_block,

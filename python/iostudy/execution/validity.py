@@ -42,14 +42,16 @@ def explain_unusable_figures(figures: Mapping[str, float], required: Sequence[Fi
 
 def explain_disturbance(result: TrialResult, limits: Validity) -> str:
     """Explain why the trial is invalid; empty if it is valid."""
+    summary = result.telemetry.summary
+    shares = compute_covariates(summary)
     reasons = (
         *result.departures,
         _foreign_io(result, limits.foreign_io),
-        _foreign_cpu(result, limits.foreign_cpu),
-        _steal(result, limits.steal),
-        _suspended(result.telemetry.summary),
-        _gap(result.telemetry.summary, limits.gap),
-        _stopped(result.telemetry.summary),
+        _foreign_cpu(summary, shares.get(Covariate.FOREIGN_CPU), limits.foreign_cpu),
+        _steal(shares.get(Covariate.STEAL, 0.0), limits.steal),
+        _suspended(summary),
+        _gap(summary, limits.gap),
+        _stopped(summary),
     )
     return "; ".join(reason for reason in reasons if reason)
 
@@ -113,9 +115,7 @@ def _format_submitter(result: TrialResult, devices: Sequence[str], share: float)
     return ""
 
 
-def _foreign_cpu(result: TrialResult, limit: float | None) -> str:
-    summary = result.telemetry.summary
-    share = compute_covariates(summary).get(Covariate.FOREIGN_CPU)
+def _foreign_cpu(summary: TelemetrySummary, share: float | None, limit: float | None) -> str:
     if limit is None or share is None or share <= limit:
         return ""
     busiest = max(summary.foreign, key=lambda process: process.cpu_seconds, default=None)
@@ -176,8 +176,7 @@ def _shares(result: TrialResult) -> list[tuple[Sequence[str], float]]:
     ]
 
 
-def _steal(result: TrialResult, limit: float | None) -> str:
-    share = compute_covariates(result.telemetry.summary).get(Covariate.STEAL, 0.0)
+def _steal(share: float, limit: float | None) -> str:
     if limit is None or share <= limit:
         return ""
     taken = format_percent(share)
