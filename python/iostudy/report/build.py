@@ -81,7 +81,8 @@ def build_report(recorded: RecordedStudy) -> Report:
         # A single configuration has nothing to decide and runs all its blocks.
         for result in table.results[1:] or table.results
     )
-    report = report_type()(
+    report = report_type().copy_from(
+        row,
         name=study.name,
         question=study.question,
         state=State.COMPLETE if has_ended else State.STOPPED,
@@ -114,10 +115,6 @@ def build_report(recorded: RecordedStudy) -> Report:
         method=method.build_method(study, row.seed, runs),
         reproduce=method.list_reproduction_steps(study, row),
         study_text=row.text,
-        circumstances=dict(circumstances),
-        root=row.root,
-        started_at=row.started_at,
-        iostudy_version=row.iostudy_version,
     )
     report = report.model_copy(update=computed)
     verdict = _verdict_headline(recorded, report, compared)
@@ -175,13 +172,11 @@ def build_workloads(
         )
         definition = catalog.get(request.name)
         predicate = sentences.build_predicate(results, figure, context)
-        workload = WorkloadReport(
-            label=request.label,
-            name=request.name,
+        workload = WorkloadReport.copy_from(
+            request,
             models=definition.models,
             leaves_out=definition.not_modelled,
             options=format_options(request.options),
-            figure=figure,
             results=results,
             guards=tuple(GuardReport(figure=guard, results=other) for guard, other in guards),
             noise=noise.build_workload_power(study, request.label, exclude_guards(compared)),

@@ -38,12 +38,8 @@ def build_configurations(
         for values in (*settings.get(label, ()), *(run.settings.get(label, {}) for run in runs)):
             for name, value in values.items():
                 actual[name] = tuple(dict.fromkeys((*actual.get(name, ()), value)))
-        yield ConfigurationReport(
-            label=label,
-            baseline=configuration == study.baseline,
-            settings=dict(configuration.settings),
-            options=dict(configuration.options),
-            read_back=actual,
+        yield ConfigurationReport.copy_from(
+            configuration, baseline=configuration == study.baseline, read_back=actual
         )
 
 

@@ -96,9 +96,8 @@ def build_covariates(
                 others=balance.mean_of_others,
                 meaning=_meaning(study, label, verdicts.get((matrix.workload, label)), more=more),
             )
-        yield CovariateReport(
-            workload=matrix.workload,
-            covariate=matrix.covariate,
+        yield CovariateReport.copy_from(
+            matrix,
             shares=tuple(
                 CovariateShare(
                     configuration=configuration.label,

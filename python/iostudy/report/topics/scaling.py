@@ -14,7 +14,7 @@ from iostudy.analysis.paired import as_fraction
 from iostudy.analysis.ranking import IntervalEstimates, Ranking
 from iostudy.analysis.scaling import CrossingEstimate, CurveEstimate, find_estimated_crossings
 from iostudy.ledger.rows import MeasuredRow
-from iostudy.report.base import Span, UnderConfiguration, Value, build_span, finite
+from iostudy.report.base import Interval, Span, UnderConfiguration, Value, build_span, finite
 from iostudy.report.drawing import (
     INK,
     LOGARITHMIC,
@@ -113,7 +113,7 @@ class CurveCrossing(Value):
     """The load after it."""
     load: FiniteFloat
     """Estimated load of the crossing, by straight lines on a logarithmic axis."""
-    interval: Span | None
+    interval: Interval
     """Confidence interval of that load; null unless both loads have a verdict."""
 
 
@@ -191,13 +191,12 @@ def build_crossings(
 ) -> tuple[CurveCrossing, ...]:
     """Crossings of configurations, of which they have the indices, as those of loads."""
     return tuple(
-        CurveCrossing(
+        CurveCrossing.copy_from(
+            crossing,
             overtaking=labels[crossing.overtaking],
             overtaken=labels[crossing.overtaken],
             below=loads[crossing.below],
             above=loads[crossing.above],
-            load=crossing.load,
-            interval=build_span(crossing.interval),
         )
         for crossing in estimates
     )

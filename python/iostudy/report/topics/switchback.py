@@ -188,7 +188,8 @@ def _confirm(
         windows.interval,
         decision_rule(study).delta,
     )
-    return ConfirmationReport(
+    return ConfirmationReport.copy_from(
+        agreement,
         configuration=result.configuration,
         blocks=len(ratios),
         change=as_fraction(sign * float(ratios.mean())),
@@ -197,8 +198,6 @@ def _confirm(
         windows_interval=build_span(windows.change_interval),
         difference=as_fraction(sign * agreement.difference),
         difference_interval=_span(Interval(agreement.low, agreement.high), higher=higher),
-        outcome=agreement.outcome,
-        blocks_needed=agreement.blocks_needed,
     )
 
 
