@@ -9,12 +9,13 @@ from pydantic import FiniteFloat
 
 from iostudy.analysis.paired import as_fraction
 from iostudy.report.base import Span, Value, finite
-from iostudy.report.drawing import BLUE, RED, Rows, Spec, field, layer, make_chart, round_value
+from iostudy.report.drawing import BLUE, RED, Rows, Spec, field, layer, make_chart
 from iostudy.report.formatting import (
     UNKNOWN,
     format_change_interval,
     format_count,
     format_signed_change,
+    round_value,
 )
 from iostudy.report.plugin_topics import Topic, TopicValue
 from iostudy.report.section import Chart, Section, make_table

@@ -9,7 +9,8 @@ Ito); a shape says the same again.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypeVar
+from itertools import cycle, islice
+from typing import TYPE_CHECKING, Any
 
 from iostudy.analysis.verdict import Verdict
 
@@ -45,15 +46,8 @@ VERDICT_MARKS = {
     Verdict.NOT_BETTER: (BLUE, "triangle-left"),
     Verdict.INCONCLUSIVE: (GREY, "diamond"),
 }
-"""Colour and shape of each verdict."""
+"""Colour and shape of each verdict, in the order of legends and sentences."""
 
-
-def cycle_items(items: Sequence[T], count: int) -> list[T]:
-    """``count`` of them, from the beginning again when they are used up."""
-    return [items[index % len(items)] for index in range(count)]
-
-
-T = TypeVar("T")
 Spec = dict[str, Any]
 Rows = Sequence[Mapping[str, Any]]
 
@@ -113,11 +107,6 @@ def make_chart(layers: Iterable[Spec], *, height: int, title: str | list[str] = 
     }
 
 
-def round_value(value: float | None) -> float | None:
-    """Round to six digits, more than a screen or print shows."""
-    return None if value is None else float(f"{value:.6g}")
-
-
 def has_many_configurations(report: Report) -> bool:
     """Whether there are more configurations than colours and shapes, as in a screening."""
     return len(report.configurations) > len(COLOURS)
@@ -142,28 +131,24 @@ def encode_labels(
     legend: bool = True,
     name: str = "configuration",
 ) -> tuple[Spec, Spec]:
-    """A colour and a shape, or dashes, for each of the labels, which rows have by that name."""
-    shown = make_legend(labels) if legend else None
-    colour, shape = (
-        {"domain": labels, "range": cycle_items(items, len(labels))} for items in (colours, shapes)
-    )
-    name = f"{name}:N"
-    return field(name, legend=shown, scale=colour), field(name, legend=shown, scale=shape)
+    """A colour and a shape, or dashes, for each of the labels, which rows have by that name.
 
-
-def make_legend(labels: Sequence[str]) -> Spec:
-    """Above the chart, in as many columns as leave room for the longest of the labels.
-
-    They follow the container and not ``width``, which changes while room is made for the legend.
+    The legend is above the chart, in as many columns as leave room for the longest of the labels.
     """
     wide = _SYMBOL_PIXELS + _LETTER_PIXELS * max(map(len, labels))
-    columns = f"{CONTAINER_WIDTH} < {2.5 * wide} ? 1 : {CONTAINER_WIDTH} < {4.5 * wide} ? 2 : 4"
-    return {
-        "orient": "top",
-        "title": None,
-        "columns": {"expr": columns},
-        "labelLimit": _LEGEND_PIXELS,
-    }
+    # Not ``width``, which changes while room is made for the legend.
+    count = f"{CONTAINER_WIDTH} < {2.5 * wide} ? 1 : {CONTAINER_WIDTH} < {4.5 * wide} ? 2 : 4"
+    columns = {"expr": count}
+    shown = {"orient": "top", "title": None, "columns": columns, "labelLimit": _LEGEND_PIXELS}
+    colour, shape = (
+        field(
+            f"{name}:N",
+            legend=shown if legend else None,
+            scale={"domain": labels, "range": list(islice(cycle(items), len(labels)))},
+        )
+        for items in (colours, shapes)
+    )
+    return colour, shape
 
 
 LOGARITHMIC = {"type": "log", "nice": False}

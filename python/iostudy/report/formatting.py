@@ -50,9 +50,9 @@ def format_signed_change(fraction: float | None) -> str:
     return UNKNOWN if fraction is None else format_relative_change(fraction)
 
 
-def format_interval(span: Span | None, *, ratio: bool = False) -> str:
-    """The interval of a change in percent, or as ratios."""
-    return UNKNOWN if span is None else format_change_ends(span.low, span.high, ratio=ratio)
+def format_interval(span: Span | None) -> str:
+    """The interval of a change in percent."""
+    return UNKNOWN if span is None else format_change_ends(span.low, span.high)
 
 
 def format_against(baseline: str) -> str:
@@ -132,10 +132,12 @@ def round_values(values: Mapping[str, float] | None) -> dict[str, float | None]:
 
     The other ten digits would be more than half of a report of thousands of trials.
     """
-    return {
-        name: float(f"{value:.6g}") if math.isfinite(value) else None
-        for name, value in (values or {}).items()
-    }
+    return {name: round_value(value) for name, value in finite_values(values).items()}
+
+
+def round_value(value: float | None) -> float | None:
+    """Round to six digits, more than a screen or print shows."""
+    return None if value is None else float(f"{value:.6g}")
 
 
 SELF_NAMED = ("workload.run", "workload.job")

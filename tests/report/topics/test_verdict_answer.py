@@ -11,7 +11,7 @@ from iostudy.report.topics.verdicts import Result
 from iostudy.workloads.definition import Figure
 from tests.report.factory import factor, result, span
 
-TOPIC = AnswerContext(noun="scheduler", margin=0.03, max_blocks=20)
+TOPIC = AnswerContext(noun="scheduler", limit="3 %", max_blocks=20)
 RATE = Figure(name="bandwidth", unit="MiB/s", documentation="", higher_is_better=True)
 TIME = Figure(name="exec_time", unit="s", documentation="", higher_is_better=False)
 BASELINE = result("none")

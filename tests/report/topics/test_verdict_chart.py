@@ -7,7 +7,7 @@ import altair as alt
 import pytest
 
 from iostudy.analysis.verdict import Verdict
-from iostudy.report.drawing import COLOURS, VERDICT_MARKS, cycle_items
+from iostudy.report.drawing import COLOURS, VERDICT_MARKS, encode_labels
 from iostudy.report.section import Chart
 from iostudy.report.topics.intervals import build_interval_chart
 from iostudy.report.topics.telemetry import build_telemetry_charts
@@ -149,7 +149,8 @@ def test_colours_stand_out_on_light_and_dark_pages(colour: str, page: str) -> No
 
 
 def test_more_configurations_than_shapes_begin_again() -> None:
-    assert cycle_items(("a", "b"), 3) == ["a", "b", "a"]
+    colour, _ = encode_labels(["a", "b", "c"], ("red", "blue"))
+    assert colour["scale"]["range"] == ["red", "blue", "red"]
 
 
 def luminance(colour: str) -> float:

@@ -16,7 +16,7 @@ from iostudy.report.values import GuardReport, WorkloadReport
 from iostudy.workloads.definition import Figure
 from tests.report.factory import report, result, span
 
-TOPIC = AnswerContext(noun="scheduler", margin=0.03, max_blocks=20)
+TOPIC = AnswerContext(noun="scheduler", limit="3 %", max_blocks=20)
 RATE = Figure(name="bandwidth", unit="MiB/s", documentation="", higher_is_better=True)
 TIME = Figure(name="exec_time", unit="s", documentation="", higher_is_better=False)
 BETTER, WORSE = Verdict.BETTER, Verdict.WORSE

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, assert_never
 
 from iostudy.analysis.verdict import Verdict
+from iostudy.report.drawing import VERDICT_MARKS
 from iostudy.report.formatting import (
     find_single_factor,
     find_study_noun,
@@ -30,30 +31,20 @@ MOST_NAMED = 3
 _ELAPSED = "exec_time"
 _OPENINGS = ("no ", "the comparison ", "all comparisons ")
 """Words that start a sentence with a capital letter; labels keep theirs."""
-_ORDER = (
-    Verdict.BETTER,
-    Verdict.WORSE,
-    Verdict.EQUIVALENT,
-    Verdict.NOT_WORSE,
-    Verdict.NOT_BETTER,
-    Verdict.INCONCLUSIVE,
-)
 
 
 @dataclass(frozen=True)
 class AnswerContext:
-    """Common context of a study's sentences: the varied factor and the decision rule."""
+    """Common context of a study's sentences: the varied factor and the decision rule.
+
+    ``limit`` is the margin in percent.
+    """
 
     noun: str
-    margin: float
+    limit: str
     max_blocks: int
     factor: str = ""
     """Name of the factor if labels have only its level, such as ``1024``; otherwise empty."""
-
-    @property
-    def limit(self) -> str:
-        """The margin in percent."""
-        return format_percent(self.margin)
 
     def name(self, label: str) -> str:
         """Name a configuration in a sentence."""
@@ -76,7 +67,7 @@ def build_context(study: Study) -> AnswerContext:
     """Return the context of a study's sentences."""
     return AnswerContext(
         noun=find_study_noun(study),
-        margin=study.decide.margin,
+        limit=format_percent(study.decide.margin),
         max_blocks=study.decide.max_blocks,
         factor=find_single_factor(study),
     )
@@ -100,7 +91,7 @@ def build_predicate(results: Sequence[Result], figure: Figure, topic: AnswerCont
         return f"{who} from {against} by more than {topic.limit}{_fragile_among(others, topic)}"
     if len(others) > 1 and _is_all_open(results):
         return _nothing_decided(baseline, others, topic)
-    clauses = [clause for verdict in _ORDER for clause in _clauses(verdict, others, figure, topic)]
+    clauses = [c for verdict in VERDICT_MARKS for c in _clauses(verdict, others, figure, topic)]
     return f"compared with {against}: {'; '.join(clauses)}"
 
 
@@ -304,11 +295,6 @@ class _Headline:
         """Whether another block may still decide one of them."""
         return not self.topic.have_ended(self.comparisons)
 
-    @property
-    def anywhere(self) -> str:
-        """The end of a statement that holds everywhere."""
-        return f" on any {self.noun}" if self.several else ""
-
     def find(self, *verdicts: Verdict, everywhere: bool = False, guards: bool = True) -> list[str]:
         """Return the configurations that have one of the verdicts anywhere, or everywhere."""
         holds = all if everywhere else any
@@ -324,8 +310,7 @@ class _Headline:
         if len(self.comparisons) != 1 or figure.name != _ELAPSED:
             return ""
         (result,) = self.comparisons
-        differs = result.verdict in (Verdict.BETTER, Verdict.WORSE)
-        if not differs or not _has_difference(result):
+        if result.verdict not in (Verdict.BETTER, Verdict.WORSE) or not _has_difference(result):
             return ""
         size, _, interval = format_change_size(result).partition(" [")
         less = "less" if result.verdict is Verdict.BETTER else "more"
@@ -397,18 +382,19 @@ class _Headline:
     def say_none_differs(self, explanation: str) -> str:
         """All are equivalent, harmless, or without a verdict."""
         open_, all_ = self.undecided, self.comparisons
+        anywhere = f" on any {self.noun}" if self.several else ""
         if all(result.verdict is Verdict.EQUIVALENT for result in all_):
             who = f"no {self.topic.noun} differs"
             if len(self.by_configuration) == 1:
                 who = f"{self.topic.name(all_[0].configuration)} does not differ"
             why = f": {explanation}" if explanation else ""
-            return f"{who} from {self.baseline} by more than {self.topic.limit}{self.anywhere}{why}"
+            return f"{who} from {self.baseline} by more than {self.topic.limit}{anywhere}{why}"
         if harmless := self.find(Verdict.EQUIVALENT, Verdict.NOT_WORSE, everywhere=True):
             is_known = len(all_) == 1 and None not in (all_[0].change, all_[0].interval)
             size = f": {format_change(all_[0])}" if is_known else ""
             return (
                 f"{self._name(harmless)} {_be(len(harmless))} not worse than {self.baseline} by "
-                f"{self.topic.limit}{self.anywhere}{size}{self._say_open()}"
+                f"{self.topic.limit}{anywhere}{size}{self._say_open()}"
             )
         if len(open_) < len(all_):
             no = f"no {self.topic.noun} is shown to differ from"

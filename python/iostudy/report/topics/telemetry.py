@@ -18,9 +18,8 @@ from iostudy.report.drawing import (
     layer,
     make_chart,
     make_label_axis,
-    round_value,
 )
-from iostudy.report.formatting import format_figure
+from iostudy.report.formatting import format_figure, round_value
 from iostudy.report.section import Chart, Section, TextTable, make_table
 from iostudy.results.trial_contexts import find_members
 from iostudy.study.model import Study

@@ -12,16 +12,8 @@ from iostudy.analysis.slow_runs import is_slow
 from iostudy.diagnosis.bottleneck import Bottleneck, Diagnosis
 from iostudy.ledger.rows import TrialRow, TrialStatus
 from iostudy.report.base import Known, Value
-from iostudy.report.drawing import (
-    INK,
-    Spec,
-    encode_configuration,
-    field,
-    layer,
-    make_chart,
-    round_value,
-)
-from iostudy.report.formatting import UNKNOWN, round_values
+from iostudy.report.drawing import INK, Spec, encode_configuration, field, layer, make_chart
+from iostudy.report.formatting import UNKNOWN, round_value, round_values
 from iostudy.report.section import Chart
 from iostudy.results.comparisons import collect_runs
 from iostudy.study.model import Study
