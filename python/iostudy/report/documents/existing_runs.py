@@ -119,11 +119,6 @@ def build_runs_comparison(
     )
 
 
-def _names(comparison: RunsComparison, *, higher_is_better: bool) -> list[str]:
-    figures = (result.figure for result in comparison.compared)
-    return [figure.name for figure in figures if figure.higher_is_better is higher_is_better]
-
-
 def build_runs_document(comparison: RunsComparison) -> Document:
     """Verdicts, what they cannot exclude, and differences of parameters."""
     table = make_table(
@@ -138,12 +133,13 @@ def build_runs_document(comparison: RunsComparison) -> Document:
         for result in comparison.compared
     )
     margin, risk = format_percent(comparison.margin), format_percent(comparison.risk)
-    number = len(comparison.compared)
-    together = f" for {format_count(number, 'verdict')} together" if number > 1 else ""
+    figures = [result.figure for result in comparison.compared]
+    verdicts = format_count(len(figures), "verdict")
+    together = f" for {verdicts} together" if len(figures) > 1 else ""
     better = "; ".join(
         f"{'higher' if is_higher else 'lower'} is better for {join_words(names)}"
         for is_higher in (True, False)
-        if (names := _names(comparison, higher_is_better=is_higher))
+        if (names := [figure.name for figure in figures if figure.higher_is_better is is_higher])
     )
     note = (
         f"{better[0].upper()}{better[1:]}. Means are geometric. Intervals are Welch's of the "

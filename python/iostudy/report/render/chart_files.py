@@ -39,13 +39,13 @@ def name_charts(report: Report) -> Iterator[tuple[str, Chart]]:
     summary = registry.build_summary_sections(report)
     every = [(section.name, chart) for section in summary for chart in section.charts]
     for workload in report.workloads:
-        interval = build_interval_chart(workload, report)
-        run_order = build_run_order_chart(workload, report)
-        alone = ("intervals", interval), ("run order", run_order)
-        every += [(f"{name} {workload.label}", chart) for name, chart in alone if chart]
+        charts = [
+            ("intervals", build_interval_chart(workload, report)),
+            ("run order", build_run_order_chart(workload, report)),
+        ]
         for section in registry.build_workload_sections(workload, report):
-            charts = ((chart.name or section.name, chart) for chart in section.charts)
-            every += ((f"{name} {workload.label}", chart) for name, chart in charts)
+            charts += [(chart.name or section.name, chart) for chart in section.charts]
+        every += [(f"{name} {workload.label}", chart) for name, chart in charts if chart]
     taken: dict[str, int] = {}
     for wanted, chart in every:
         title = chart.spec.get("title", "")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterator
 from datetime import UTC, datetime
 
 from iostudy.ledger.rows import TrialStatus
@@ -19,26 +18,15 @@ def render(report: Report) -> str:
 
     Times are ISO 8601 in UTC. Values have all digits, and are empty where a run has none.
     """
-    text = io.StringIO()
-    csv.writer(text, lineterminator="\n").writerows([COLUMNS, *_list_rows(report)])
-    return text.getvalue()
-
-
-def _list_rows(report: Report) -> Iterator[tuple[str, ...]]:
-    verdicts = list_verdicts(report.workloads)
+    text, verdicts = io.StringIO(), list_verdicts(report.workloads)
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(COLUMNS)
     for trial in report.trials:
         time = datetime.fromtimestamp(trial.started_at, UTC).isoformat(timespec="milliseconds")
         status = [] if trial.status is TrialStatus.FINISHED else [trial.status.value]
         flags = [*status, *["slow"] * trial.slow, *["not-counted"] * (not trial.counts)]
+        run = (time, trial.block, trial.configuration, trial.workload)
         for figure in (table.figure for table in verdicts if table.workload == trial.workload):
             value = trial.figures.get(figure.name)
-            yield (
-                time,
-                str(trial.block),
-                trial.configuration,
-                trial.workload,
-                figure.name,
-                "" if value is None else repr(value),
-                figure.unit,
-                " ".join(flags),
-            )
+            writer.writerow((*run, figure.name, value, figure.unit, " ".join(flags)))
+    return text.getvalue()

@@ -76,28 +76,16 @@ def read_legend(spec: Spec) -> tuple[LegendEntry, ...]:
 
 def remove_legends(spec: Spec) -> Spec:
     """Return the specification without drawn legends; its data are shared, not copied."""
-
-    def remove(name: str, channel: Any) -> Any:
-        has_legend = name in _CHANNELS and "legend" in channel
-        return {**channel, "legend": None} if has_legend else channel
-
-    layers = [
-        {
-            **layer,
-            "encoding": {
-                name: remove(name, channel) for name, channel in layer["encoding"].items()
-            },
-        }
-        for layer in spec["layer"]
-    ]
+    layers = []
+    for layer in spec["layer"]:
+        channels = layer["encoding"]
+        with_legend = [name for name in _CHANNELS if "legend" in channels.get(name, {})]
+        removed = {name: {**channels[name], "legend": None} for name in with_legend}
+        layers.append({**layer, "encoding": {**channels, **removed}})
     return {**spec, "layer": layers}
 
 
 Column = tuple[JsonValue, ...]
-Places = dict[tuple[frozenset[type], Column], int]
-"""The index of each column. Types of values distinguish true from 1, which are equal."""
-
-
 _LEVEL = 6
 """Compression level; 7 to 9 take up to five times as long for 2.5 % less."""
 
@@ -115,7 +103,8 @@ def pack_charts(specs: Mapping[str, Spec]) -> dict[str, Any]:
 
     Charts of one workload show the same trials, so they share most columns.
     """
-    places: Places = {}
+    # The index of each column. Types of values distinguish true from 1, which are equal.
+    places: dict[tuple[frozenset[type], Column], int] = {}
 
     def pack(rows: Rows) -> dict[str, int]:
         """Return the places of the columns; a row that lacks one has null there."""
@@ -185,12 +174,6 @@ class WorkloadPart:
     run_order: PlacedChart | None
     sections: tuple[PlacedSection, ...]
 
-    @property
-    def charts(self) -> tuple[PlacedChart, ...]:
-        """Every chart of the workload."""
-        alone = (self.run_order,) if self.run_order else ()
-        return (*alone, *(c for section in self.sections for c in section.charts))
-
 
 def render(report: Report) -> str:
     """The whole page."""
@@ -198,9 +181,14 @@ def render(report: Report) -> str:
     workloads = [_workload(workload, report, n) for n, workload in enumerate(report.workloads, 1)]
     closing = [*map(_placed, registry.build_closing_sections(report))]
     compared = [result for table in list_verdicts(report.workloads) for result in table.results[1:]]
+    charts = [chart for section in summary for chart in section.charts]
+    for part in workloads:
+        if part.run_order:
+            charts.append(part.run_order)
+        charts += [chart for section in part.sections for chart in section.charts]
     return _render(
         "report.html",
-        [*(c for s in summary for c in s.charts), *(c for w in workloads for c in w.charts)],
+        charts,
         title=report.question,
         report=report,
         axis=build_axis(compared, report.method.margin),

@@ -38,19 +38,18 @@ def build_directories(
     if not study.target.compared:
         return ()
     mounts = circumstances.get("host", {}).get("mounts", {})
-    named = {name: str(path) for name, path in study.target.compared.items()}
     return tuple(
         DirectoryReport(
             name=name,
-            path=path,
+            path=str(path),
             filesystem=mount["filesystem"],
             source=mount["source"],
             mount_point=mount["point"],
             options=tuple(dict.fromkeys(mount["options"])),
             storage=find_storage_kind(mount["filesystem"], mount["source"]),
         )
-        for name, path in named.items()
-        if (mount := mounts.get(path))
+        for name, path in study.target.compared.items()
+        if (mount := mounts.get(str(path)))
     )
 
 

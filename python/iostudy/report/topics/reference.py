@@ -93,11 +93,6 @@ class ReferenceReport(Citation, Value):
         workloads = {figure.workload for figure in self.figures if figure.own is not None}
         return tuple(figure for figure in self.figures if figure.workload in workloads)
 
-    @property
-    def shown(self) -> tuple[PublishedFigureReport, ...]:
-        """The compared figures, or all of them where the study has none of these."""
-        return self.compared or self.figures
-
 
 class PublicationReport(Value):
     """A publication by itself."""
@@ -233,11 +228,6 @@ def _value(row: TrialRow, figure: PublishedFigure) -> float:
     return {**device, **compute_old_figures(known), **sizes}.get(figure.figure, 0.0)
 
 
-def format_published_value(published: PublishedFigureReport) -> str:
-    """Return the published digits and unit: ``0.85347 MB/s``."""
-    return f"{published.value:g} {published.unit}"
-
-
 def format_published_change(published: PublishedFigureReport) -> str:
     """A published change with the runs it is of: ``+8.0 % (1 run)``; none for the baseline."""
     if published.baseline:
@@ -278,9 +268,11 @@ def build_reference_section(reference: ReferenceReport | None) -> Section | None
     """Published figures with the study's own; None without a publication."""
     if reference is None:
         return None
+    # All of them where the study has none of these.
+    shown = reference.compared or reference.figures
     tables = [
         tabulate_figures(figures, workload)
-        for workload, figures in groupby(reference.shown, key=lambda figure: figure.workload)
+        for workload, figures in groupby(shown, key=lambda figure: figure.workload)
     ]
     return Section(
         "reference",
@@ -301,7 +293,7 @@ def tabulate_figures(figures: Iterable[PublishedFigureReport], title: str) -> Te
         {
             "figure": published.figure,
             "configuration": published.called,
-            "published": format_published_value(published),
+            "published": f"{published.value:g} {published.unit}",
             "change": format_published_change(published),
             "own": format_own_value(published),
             "own change": format_own_change(published),
@@ -346,7 +338,7 @@ def build_reference_document(reference: ReferenceReport) -> Document:
             "workload": figure.workload,
             "figure": figure.figure,
             "configuration": figure.called,
-            "published": format_published_value(figure),
+            "published": f"{figure.value:g} {figure.unit}",
             "change": "" if figure.change is None else format_published_change(figure),
         }
         for figure in reference.figures
