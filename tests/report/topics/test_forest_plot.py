@@ -8,8 +8,7 @@ from itertools import pairwise
 import pytest
 
 from iostudy.analysis.verdict import Verdict
-from iostudy.report.topics.intervals import ChangeAxis, build_axis
-from iostudy.report.topics.verdicts import Result
+from iostudy.report.topics.verdicts import ChangeAxis, Result, build_axis
 from tests.report.factory import report, result, span
 
 MARGIN = 0.03

@@ -9,9 +9,9 @@ import pytest
 from iostudy.analysis.verdict import Verdict
 from iostudy.report.drawing import COLOURS, VERDICT_MARKS, encode_labels
 from iostudy.report.section import Chart
-from iostudy.report.topics.intervals import build_interval_chart
 from iostudy.report.topics.telemetry import build_telemetry_charts
 from iostudy.report.topics.trials import build_run_order_chart
+from iostudy.report.topics.verdicts import build_interval_chart
 from iostudy.report.values import Report
 from tests.report.factory import (
     build_report,

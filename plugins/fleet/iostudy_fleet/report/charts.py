@@ -9,8 +9,7 @@ from typing import Any
 from iostudy.report.drawing import GREEN, INK, RED, Spec, field, layer, make_chart
 from iostudy.report.formatting import format_figure, format_signed_change
 from iostudy.report.section import Chart
-from iostudy.report.topics.intervals import describe_results, draw_intervals
-from iostudy.report.topics.verdicts import Result
+from iostudy.report.topics.verdicts import Result, describe_results, draw_intervals
 from iostudy.units import format_percent
 from iostudy_fleet.report.values import (
     BaselineSpread,

@@ -12,8 +12,8 @@ from iostudy.report.drawing import CONTAINER_WIDTH, INK, VEGA_LITE, Spec
 from iostudy.report.render import html, json_, markdown
 from iostudy.report.section import Chart
 from iostudy.report.topics import registry
-from iostudy.report.topics.intervals import build_interval_chart
 from iostudy.report.topics.trials import build_run_order_chart
+from iostudy.report.topics.verdicts import build_interval_chart
 from iostudy.report.values import Report
 
 WIDTH_PIXELS = 640

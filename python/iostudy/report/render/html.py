@@ -29,9 +29,9 @@ from iostudy.report.formatting import (
 )
 from iostudy.report.section import DIFFERENCE_TITLE, Chart, Document, Section
 from iostudy.report.topics import registry
-from iostudy.report.topics.intervals import build_axis
 from iostudy.report.topics.trials import build_run_order_chart, describe_trial
 from iostudy.report.topics.verdicts import (
+    build_axis,
     build_verdict_table,
     choose_verdict_symbol,
     explain_marks,
