@@ -19,12 +19,7 @@ from iostudy.cli.mode_text import (
     format_pairs,
 )
 from iostudy.cli.output_folder import find_output_folder, load_study
-from iostudy.cli.plan_lines import (
-    describe_cautions,
-    describe_changes,
-    describe_plan,
-    wrap_plan,
-)
+from iostudy.cli.plan_lines import describe_cautions, describe_changes, describe_plan, wrap_plan
 from iostudy.folders import require_safe_folder
 from iostudy.host.mounts import Mount, find_mount
 from iostudy.node.expected import (

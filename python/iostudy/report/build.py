@@ -102,7 +102,7 @@ def build_report(recorded: RecordedStudy) -> Report:
         trials=runs,
         telemetry=tuple(telemetry.build_telemetry(study, rows)),
         limits=limits,
-        disturbed=bottlenecks.build_disturbances(study, rows, diagnoses),
+        disturbed=tuple(bottlenecks.build_disturbances(study, rows, diagnoses)),
         covariates=shares,
         volume=volumes.build_volume(study, circumstances, rows),
         directories=directories.build_directories(study, circumstances),

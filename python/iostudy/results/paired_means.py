@@ -46,15 +46,15 @@ class PairedMeans:
             return float(np.exp(ends.low)), float(np.exp(ends.high))
 
 
-def compare_means(base: Values, compared: Values, rule: Rule) -> PairedMeans | None:
+def compare_means(base: Values, compared: Values, rule: Rule) -> PairedMeans:
     """``compared`` against ``base`` in the blocks and by the interval of a verdict.
 
-    None without common blocks.
+    The mean is NaN without common blocks.
     """
     common = sorted(base.keys() & compared.keys())
     common = common[: rule.last_look(len(common))]
     if not common:
-        return None
+        return PairedMeans(0, math.nan)
     ours, theirs = ([values[block] for block in common] for values in (compared, base))
     if not all(math.isfinite(value) and value > 0 for value in (*ours, *theirs)):
         return PairedMeans(len(common), math.fsum(ours) / len(ours))

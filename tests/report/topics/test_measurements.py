@@ -39,7 +39,7 @@ def test_figure_without_trials_is_unknown():
 def test_a_mean_with_a_zero_in_it_is_arithmetic_and_has_no_change():
     assert compare_means({1: 1.0, 2: 2.0}, {1: 0.0, 2: 4.0}, RULE).mean == pytest.approx(2.0)
     assert compare_means({1: 1.0, 2: 2.0}, {1: 0.0, 2: 4.0}, RULE).change is None
-    assert compare_means({1: 1.0}, {2: 1.0}, RULE) is None
+    assert compare_means({1: 1.0}, {2: 1.0}, RULE).blocks == 0
     found = compare_means({1: 1.0, 2: 4.0, 3: 9.0}, {1: 2.0, 2: 8.0, 4: 1.0}, RULE)
     assert (found.blocks, found.mean, found.change) == (2, pytest.approx(4.0), pytest.approx(1.0))
 

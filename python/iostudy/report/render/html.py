@@ -211,16 +211,13 @@ def _render(template: str, charts: Iterable[PlacedChart], **values: object) -> s
     # Packed first: what many trials have in common is made readable once.
     made = pack_charts({chart.id: remove_legends(chart.chart.spec) for chart in charts})
     library, script = read_library(), (_FOLDER / "page.js").read_text("utf-8")
-    return (
-        _environment()
-        .get_template(template)
-        .render(
-            charts=Markup(compress_text(json.dumps(_readable(made)))),
-            style=Markup((_FOLDER / "report.css").read_text("utf-8")),
-            script=Markup(script),
-            scripts=[_digest(script), _digest(library)],
-            **values,
-        )
+    page = _environment().get_template(template)
+    return page.render(
+        charts=Markup(compress_text(json.dumps(_readable(made)))),
+        style=Markup((_FOLDER / "report.css").read_text("utf-8")),
+        script=Markup(script),
+        scripts=[_digest(script), _digest(library)],
+        **values,
     )
 
 

@@ -196,9 +196,8 @@ def _summarize(
 
 def build_disturbances(
     study: Study, rows: Sequence[TrialRow], diagnoses: Diagnoses
-) -> tuple[DisturbanceReport, ...]:
+) -> Iterator[DisturbanceReport]:
     """Trials that count and that something outside the study has limited."""
-    reports: list[DisturbanceReport] = []
     for (workload, configuration), trials in _diagnosed(study, rows, diagnoses).items():
         sentences: dict[DisturbanceSource, list[str]] = {}
         for _, row in trials:
@@ -206,17 +205,14 @@ def build_disturbances(
                 if finding.limit in _FROM_OUTSIDE and finding.confidence is not Confidence.LOW:
                     source = _FROM_OUTSIDE[finding.limit]
                     sentences.setdefault(source, []).append(finding.sentence)
-        reports += (
-            DisturbanceReport(
+        for source, texts in sentences.items():
+            yield DisturbanceReport(
                 workload=workload,
                 configuration=configuration,
                 disturbance=source,
                 trials=len(texts),
                 sentence=texts[0],
             )
-            for source, texts in sentences.items()
-        )
-    return tuple(reports)
 
 
 _LIMITED = (

@@ -8,7 +8,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +15,7 @@ from pydantic import FiniteFloat
 
 from iostudy.analysis.rule import Rule
 from iostudy.ledger.rows import MeasuredRow
-from iostudy.report.base import PooledLatencies, Span, UnderConfiguration, Value, build_span, finite
+from iostudy.report.base import Interval, Known, PooledLatencies, UnderConfiguration, Value, finite
 from iostudy.report.drawing import (
     BLUE,
     GREEN,
@@ -52,13 +51,13 @@ if TYPE_CHECKING:
 class FigureMean(UnderConfiguration):
     """Mean of a figure that no verdict uses, under one configuration."""
 
-    value: FiniteFloat | None
+    value: Known
     """Geometric mean over the blocks shared with the baseline; arithmetic if a value is 0 or
     less."""
-    change: FiniteFloat | None
+    change: Known
     """Change against the baseline in those blocks; null for the baseline and for arithmetic
     means."""
-    interval: Span | None
+    interval: Interval
     """Confidence interval of the change; null if unknown."""
 
 
@@ -156,12 +155,7 @@ def _means(
     ]
     for label, figures in zip(counted, values, strict=True):
         means = compare_means(values[0], figures, rule)
-        yield FigureMean(
-            configuration=label,
-            value=finite(means.mean) if means else None,
-            change=finite(means.change) if means else None,
-            interval=build_span(means.interval) if means else None,
-        )
+        yield FigureMean.copy_from(means, configuration=label, value=means.mean)
 
 
 def _pool_latencies(counted: Mapping[str, Sequence[MeasuredRow]]) -> Iterator[LatencyReport]:
@@ -187,11 +181,10 @@ def _parts(figure: Figure, counted: Mapping[str, list[MeasuredRow]], rule: Rule)
     for labels in dict.fromkeys(labels for by_labels in blocks for labels in by_labels):
         values = [by_labels.get(labels, {}) for by_labels in blocks]
         means = [compare_means(values[0], figures, rule) for figures in values]
-        changes = [finite(mean.change) if mean else None for mean in means[1:]]
         report = PartReport(
             labels=dict(labels),
-            values=tuple(finite(mean.mean) if mean else None for mean in means),
-            changes=(None, *changes),
+            values=tuple(finite(mean.mean) for mean in means),
+            changes=(None, *(finite(mean.change) for mean in means[1:])),
         )
         parts.append(report)
     return PartsReport(figure=figure, configurations=tuple(counted), parts=tuple(parts))
@@ -217,13 +210,10 @@ POOLED = (
 
 def build_part_tables(parts: PartsReport) -> tuple[TextTable, ...]:
     """A row for each part; where they are the cells of a matrix, a table for each operation."""
-    tables = []
+    tables, labels = [], [part.labels for part in parts.parts]
     for index, label in enumerate(parts.configurations):
-        shade = _shade_parts(parts, index)
-        texts, shades = (
-            tabulate_matrices((part.labels, show(part)) for part in parts.parts)
-            for show in (partial(format_part, index=index), shade)
-        )
+        texts = tabulate_matrices((part.labels, format_part(part, index)) for part in parts.parts)
+        shades = tabulate_matrices(zip(labels, _shade_parts(parts, index), strict=True))
         tables.append(
             [
                 replace(table, title=f"{table.title}, {label}", shades=[row[1:] for row in of.rows])
@@ -356,24 +346,19 @@ _LEAST_CHANGE = 0.05
 """Smallest change with the strongest shade, so that noise alone stays pale."""
 
 
-def _shade_parts(parts: PartsReport, index: int) -> Callable[[PartReport], str]:
-    """Return what shades a part under one configuration, on one scale for all of them.
+def _shade_parts(parts: PartsReport, index: int) -> Iterator[str]:
+    """Yield the shade of each part under one configuration, on one scale for all of them.
 
     The baseline is blue by the logarithm of its value. Others are green where they are better and
     red where they are worse.
     """
-    logarithms = [
-        math.log(value)
-        for part in parts.parts
-        for value in part.values[:1]
-        if value is not None and value > 0
-    ]
+    values = [part.values[0] for part in parts.parts]
+    logarithms = [math.log(value) for value in values if value is not None and value > 0]
     low, high = min(logarithms, default=0.0), max(logarithms, default=0.0)
     changes = [change for part in parts.parts for change in part.changes if change is not None]
     steps = (abs(math.log1p(change)) for change in changes)
     strongest = max(math.log1p(_LEAST_CHANGE), *steps, 0.0)
-
-    def shade(part: PartReport) -> str:
+    for part in parts.parts:
         value, change = part.values[index], part.changes[index]
         if change is not None:
             better = (change > 0) is parts.figure.higher_is_better
@@ -381,8 +366,7 @@ def _shade_parts(parts: PartsReport, index: int) -> Callable[[PartReport], str]:
         elif not index and value is not None and value > 0 and high > low:
             colour, strength = BLUE, (math.log(value) - low) / (high - low)
         else:
-            return ""
+            yield ""
+            continue
         red, green, blue = (int(colour[place : place + 2], 16) for place in (1, 3, 5))
-        return f"rgb({red} {green} {blue} / {min(1.0, strength) * _STRONGEST:.3f})"
-
-    return shade
+        yield f"rgb({red} {green} {blue} / {min(1.0, strength) * _STRONGEST:.3f})"

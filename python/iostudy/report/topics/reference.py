@@ -187,7 +187,7 @@ class _Counterparts:
         base = figures if label == baseline else self._values(figure, request, baseline)
         # A study without the published baseline has the value, and no change.
         means = compare_means(base or figures, figures, decision_rule(self.study))
-        if means is None:
+        if not means.blocks:
             return None
         known = catalog.get(request.name).figures(request.options)
         units = {figure.name: figure.unit for figure in known}
@@ -246,12 +246,10 @@ def format_own_value(published: PublishedFigureReport) -> str:
         return UNKNOWN
     is_other_unit = (measured.unit, published.unit) == ("MiB/s", "MB/s")
     converted = f" = {format_figure(measured.value * MIB / 1e6)} MB/s" if is_other_unit else ""
-    called = (
-        "" if measured.configuration == published.configuration else f" ({measured.configuration})"
-    )
-    return (
-        f"{format_mean(measured.value, measured.value_interval)} {measured.unit}{converted}{called}"
-    )
+    is_renamed = measured.configuration != published.configuration
+    called = f" ({measured.configuration})" if is_renamed else ""
+    mean = format_mean(measured.value, measured.value_interval)
+    return f"{mean} {measured.unit}{converted}{called}"
 
 
 def format_own_change(published: PublishedFigureReport) -> str:
@@ -306,13 +304,8 @@ def tabulate_figures(figures: Iterable[PublishedFigureReport], title: str) -> Te
 def introduce_reference(reference: ReferenceReport) -> str:
     """Describe the content and the limits of the table of published figures."""
     if not reference.compared:
-        labels, workloads = (
-            join_words(list(dict.fromkeys(names)))
-            for names in zip(
-                *((figure.configuration, figure.workload) for figure in reference.figures),
-                strict=True,
-            )
-        )
+        labels = join_words(list(dict.fromkeys(f.configuration for f in reference.figures)))
+        workloads = join_words(list(dict.fromkeys(f.workload for f in reference.figures)))
         return (
             f"{reference.title} ({reference.kind}, {reference.source}) has figures of {labels} on "
             f"{workloads}. This study has no finished block of these, so the published figures "

@@ -110,12 +110,10 @@ def _mean(figures: Iterable[Mapping[str, float]]) -> dict[str, float | None]:
     return {name: math.fsum(of) / len(of) if of else None for name, of in values.items()}
 
 
-Meters = Mapping[str, tuple[float | None, ...]]
-"""Figures of one device, or of the machine: by name a value for each configuration."""
-
-
-def group_meters(telemetry: Sequence[TelemetryReport]) -> dict[str, Meters]:
-    """Transpose the telemetry of one workload: by device, and `MACHINE`."""
+def group_meters(
+    telemetry: Sequence[TelemetryReport],
+) -> dict[str, dict[str, tuple[float | None, ...]]]:
+    """Transpose the telemetry of one workload: by device or `MACHINE`, and name of the figure."""
     devices = dict.fromkeys(name for report in telemetry for name in report.devices)
     groups = {name: [report.devices.get(name, {}) for report in telemetry] for name in devices}
     groups[MACHINE] = [report.machine for report in telemetry]

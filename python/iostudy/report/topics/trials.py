@@ -118,31 +118,26 @@ def build_run_order_chart(workload: WorkloadReport, report: Report) -> Chart | N
     A trial that does not count is hollow and crossed out; one without a figure is a cross at
     the bottom. A slow run has a ring.
     """
-    trials = [trial for trial in report.trials if trial.workload == workload.label]
-    measured = [trial for trial in trials if trial.value is not None]
-    if not measured:
+    rows = [
+        {
+            "number": trial.number,
+            "value": round_value(trial.value),
+            "configuration": trial.configuration,
+            "block": trial.block,
+            "status": trial.status.value,
+            "counts": trial.counts,
+            "slow": trial.slow,
+            "remark": describe_trial(trial) or UNKNOWN,
+        }
+        for trial in report.trials
+        if trial.workload == workload.label
+    ]
+    without = [row for row in rows if row["value"] is None]
+    if len(without) == len(rows):
         return None
-    counted, left_out, slow, without = (
-        [
-            {
-                "number": trial.number,
-                "value": round_value(trial.value),
-                "configuration": trial.configuration,
-                "block": trial.block,
-                "status": trial.status.value,
-                "counts": trial.counts,
-                "slow": trial.slow,
-                "remark": describe_trial(trial) or UNKNOWN,
-            }
-            for trial in points
-        ]
-        for points in (
-            [trial for trial in measured if trial.counts],
-            [trial for trial in measured if not trial.counts],
-            [trial for trial in measured if trial.counts and trial.slow],
-            [trial for trial in trials if trial.value is None],
-        )
-    )
+    counted = [row for row in rows if row["value"] is not None and row["counts"]]
+    left_out = [row for row in rows if row["value"] is not None and not row["counts"]]
+    slow = [row for row in counted if row["slow"]]
     axis = {"tickMinStep": 1, "tickCount": 8, "format": "d", "grid": False}
     scale = {"nice": False, "padding": 8}
     x = field("number:Q", title="trial, in run order", axis=axis, scale=scale)
