@@ -238,30 +238,19 @@ def build_document(
 def _device(node: DeviceNode, topology: Topology) -> DeviceReport:
     device = node.device
     loops = [loop for entry in topology.places_on(node.name) for loop in topology.loops_in(entry)]
-    return DeviceReport(
-        name=node.name,
+    return DeviceReport.copy_from(
+        node,
         number=device.number,
-        names=list(node.names),
-        kind=node.kind,
-        zoned=node.zoned,
         size_bytes=device.size_bytes,
         model=device.model,
-        filesystem=node.filesystem,
         backing_file=str(device.backing_file) if device.backing_file else None,
-        array=node.array,
-        below=list(node.below),
         above=[upper.name for upper in (*topology.above(node.name), *loops)],
         mounts=[_mount(entry) for entry in topology.places_on(node.name)],
     )
 
 
 def _mount(entry: MountEntry) -> MountReport:
-    return MountReport(
-        point=str(entry.mount.point),
-        filesystem=entry.filesystem,
-        source=entry.mount.source,
-        options=list(entry.options),
-    )
+    return MountReport.copy_from(entry, point=str(entry.mount.point), source=entry.mount.source)
 
 
 def build_trees(topology: Topology) -> tuple[Branch, ...]:

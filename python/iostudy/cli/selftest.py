@@ -185,14 +185,12 @@ def _expectation(result: ComparisonResult, true_change: float) -> ExpectationRes
     low, high = comparison.change_interval
     holds = low <= true_change <= high
     outcome, sentence = _judged(comparison.verdict, holds=holds, same=true_change == 0)
-    return ExpectationResult(
+    return ExpectationResult.copy_from(
+        comparison,
         configuration=result.configuration,
         expected_change=true_change,
-        change=comparison.change,
         interval=build_span(comparison.change_interval),
         holds=holds,
-        verdict=comparison.verdict,
-        blocks=comparison.blocks,
         outcome=outcome,
         sentence=sentence,
     )

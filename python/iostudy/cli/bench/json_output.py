@@ -55,15 +55,14 @@ def _readings(figures: Sequence[Figure], values: Mapping[str, float]) -> dict[st
 
 
 def _block_requests(requests: BlockRequests) -> BlockRequestReport:
-    return BlockRequestReport(
+    return BlockRequestReport.copy_from(
+        requests,
         devices={
             device: {operation: _requests(counted) for operation, counted in operations.items()}
             for device, operations in requests.devices.items()
         },
-        events=requests.events,
         lost_events=requests.lost,
         unmatched_events=requests.unmatched,
-        reader_cpu_seconds=requests.reader_cpu_seconds,
     )
 
 
