@@ -78,11 +78,10 @@ def build_answer(report: Report, folder: Path | None) -> Answer:
     windows = sum(run.seconds for switchback in report.switchback for run in switchback.runs)
     compared = [result for table in tables for result in table.results[1:]]
 
+    names = {str(folder.absolute()): str(folder)} if folder else {}
+
     def name_as_given(step: Step) -> Step:
         """Return the step with the folder in its command as the user named it."""
-        if folder is None or not step.command:
-            return step
-        names = {str(folder.absolute()): str(folder)}
         words = [names.get(word, word) for word in shlex.split(step.command)]
         return step.model_copy(update={"command": shlex.join(words)})
 

@@ -257,9 +257,7 @@ def build_switchback(
             and result.configuration in selected.get(request.label, ())
         }
         windows = [row for row in rows.windows if row.workload == request.label]
-        washouts, number = plan.washout_seconds, len(windows)
-        if isinstance(plan, WindowPlan):
-            number //= 2
+        washouts = plan.washout_seconds
         yield SwitchbackReport(
             workload=request.label,
             window_seconds=plan.window_seconds,
@@ -267,7 +265,7 @@ def build_switchback(
             blocks=len({row.block for row in windows}),
             max_blocks=study.decide.max_blocks,
             rounds_per_block=max((row.round for row in windows), default=0),
-            windows=number,
+            windows=len(windows) // 2 if isinstance(plan, WindowPlan) else len(windows),
             measuring_seconds=windows[-1].start + windows[-1].seconds - windows[0].start
             if windows
             else 0.0,
