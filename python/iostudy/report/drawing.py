@@ -136,7 +136,7 @@ def encode_labels(
     The legend is above the chart, in as many columns as leave room for the longest of the labels.
     """
     wide = _SYMBOL_PIXELS + _LETTER_PIXELS * max(map(len, labels))
-    # Not ``width``, which changes while room is made for the legend.
+    # By the container and not by ``width``, which changes while room is made for the legend.
     count = f"{CONTAINER_WIDTH} < {2.5 * wide} ? 1 : {CONTAINER_WIDTH} < {4.5 * wide} ? 2 : 4"
     columns = {"expr": count}
     shown = {"orient": "top", "title": None, "columns": columns, "labelLimit": _LEGEND_PIXELS}

@@ -134,7 +134,7 @@ def summarize_ranking(
     best: Sequence[str],
     labels: Sequence[str],
     crossings: Sequence[RankReversal],
-    factor: str = "",
+    factor: str,
 ) -> str:
     """The best of all ``labels`` on all workloads together.
 
@@ -157,7 +157,7 @@ def summarize_ranking(
     return f"{where}, {the_best} is {text}; {others} worse."
 
 
-def format_rank_reversals(crossings: Sequence[RankReversal], factor: str = "") -> str:
+def format_rank_reversals(crossings: Sequence[RankReversal], factor: str) -> str:
     """Pairs that change places: ``kyber is better than bfq on writes, and worse on reads``."""
     texts = []
     for crossing in crossings[:MOST_NAMED]:

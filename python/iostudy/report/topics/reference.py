@@ -266,7 +266,7 @@ def build_reference_section(reference: ReferenceReport | None) -> Section | None
     """Published figures with the study's own; None without a publication."""
     if reference is None:
         return None
-    # All of them where the study has none of these.
+    # A study that has none of these figures shows all of them.
     shown = reference.compared or reference.figures
     tables = [
         tabulate_figures(figures, workload)
