@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from iostudy.cli.power import AGAIN, BASELINE, build_aa_study
+from iostudy.settings import catalog
 from iostudy.study import library
 from iostudy.study.parser import parse
 from iostudy.study.plan import whole_plots
@@ -50,6 +51,7 @@ def require_its_aa(study):
         assert each.places == study.baseline.places
     assert list(map(described, found.workloads)) == list(map(described, study.workloads))
     assert (found.services, found.validity) == (study.services, study.validity)
+    assert (found.limit, found.telemetry) == (study.limit, study.telemetry)
     assert (found.decide.margin, found.decide.risk) == (study.decide.margin, study.decide.risk)
     assert (found.decide.min_blocks, found.decide.max_blocks) == (10, 10)
 
@@ -60,6 +62,23 @@ target: {loopback: {size: 1GiB}}
 factors: {filesystem.type: [ext4, xfs], sysctl.vm.swappiness: [60, 1]}
 workloads: [{io: {label: file-writes, operation: write}}]
 """
+
+
+def test_the_limit_of_the_load_holds_for_the_baseline():
+    limited = read(f"{TEXT}limit: {{rate: 20MiB/s, iops: 500, duration: 1min}}\n")
+    assert limited.limit.settings
+    require_its_aa(limited)
+
+
+def test_declared_settings_are_kept_as_written(monkeypatch):
+    """A later process knows the setting from the text alone."""
+    monkeypatch.setattr(catalog, "_declared", {})
+    own = "settings: {my.knob: {read: knob get, write: [knob, '{}', 010]}}\n"
+    text = own + TEXT.replace("factors: {", "factors: {my.knob: [a, b], ")
+    again = build_aa_study(read(text), "/results/out", 5)
+    catalog._declared.clear()
+    assert "my.knob" in {factor.name for factor in read(again).factors}
+    assert catalog.get("my.knob").write == ("knob", "{}", "010")
 
 
 def test_comparisons_between_file_systems_have_the_noise_of_making_them():

@@ -25,6 +25,7 @@ from iostudy.cli.output_folder import (
 from iostudy.errors import UsageError
 from iostudy.node.expected import with_expected_levels
 from iostudy.study.combinations import Configuration, Factor, FactorKind
+from iostudy.study.declared_settings import KEY, written_texts
 from iostudy.study.model import Study
 from iostudy.study.parser import parse
 from iostudy.study.plan import whole_plots
@@ -130,7 +131,7 @@ def _print_power(
 
 
 BASELINE, AGAIN = "baseline", "the same again"
-_KEPT = ("workloads", "load", "validity", "telemetry", "prepare")
+_KEPT = ("workloads", "load", KEY, "limit", "validity", "telemetry", "prepare")
 
 
 def build_aa_study(study: Study, folder: str, blocks: int) -> str:
@@ -139,7 +140,10 @@ def build_aa_study(study: Study, folder: str, blocks: int) -> str:
     ``study`` is what its user can run, with the levels that the host offers. ``folder`` is the
     output folder, which replaces a disk that only root can make.
     """
-    written = plain(read(study.text, study.name).values)
+    values = read(study.text, study.name).values
+    written = plain(values)
+    if values.get(KEY):
+        written[KEY] = written_texts(values[KEY])
     decide = study.decide
     return write(
         {

@@ -49,12 +49,12 @@ def _name(value: Any) -> str:
     return name
 
 
-def _plain(value: Any) -> Any:
-    """A declaration with every value as the file has it: 0022 is no number of 22."""
+def written_texts(value: Any) -> Any:
+    """Return a declaration with every value as the file has it: 0022 is no number of 22."""
     if isinstance(value, Mapping):
-        return {scalar_text(key): _plain(item) for key, item in value.items()}
+        return {scalar_text(key): written_texts(item) for key, item in value.items()}
     if isinstance(value, list):
-        return [_plain(item) for item in value]
+        return [written_texts(item) for item in value]
     is_text = isinstance(value, str)
     return value if is_text else getattr(value, WRITTEN, None) or scalar_text(value)
 
@@ -68,7 +68,7 @@ def _few(given: Mapping[str, Declaration]) -> Mapping[str, Declaration]:
 Declarations = Annotated[
     dict[
         Annotated[str, BeforeValidator(_name), WithJsonSchema({"type": "string"})],
-        Annotated[Declaration, BeforeValidator(_plain)],
+        Annotated[Declaration, BeforeValidator(written_texts)],
     ],
     AfterValidator(_few),
 ]
@@ -101,7 +101,7 @@ def declare_files() -> Mapping[str, Any]:
         collector.finish()
         assert file is not None  # `read` gives a mapping
         declare(file.settings)
-        declared |= _plain(content.values[KEY])
+        declared |= written_texts(content.values[KEY])
     return declared
 
 
