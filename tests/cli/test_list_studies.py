@@ -28,6 +28,29 @@ def test_a_report_that_cannot_be_read_hides_no_other(
     assert len(output.err.splitlines()) == len(texts)
 
 
+def test_a_folder_that_fails_hides_no_other(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read = list_studies._read_study
+
+    def fail(path: Path) -> list_studies._ListedStudy:
+        if path.name == "broken":
+            raise ValueError("a defect")
+        return read(path)
+
+    monkeypatch.setenv("IOSTUDY_STATE_DIR", str(tmp_path / "state"))
+    monkeypatch.setattr(list_studies, "_read_study", fail)
+    results = tmp_path / "results"
+    for name in ("broken", "good"):
+        (results / name).mkdir(parents=True)
+        (results / name / "report.json").write_text(json.dumps(GOOD))
+    list_studies.list_studies(results)
+    output = capsys.readouterr()
+    assert output.out.count("why?") == 1
+    assert f"{results / 'broken'}: internal error: ValueError: a defect" in output.err
+    assert len(list((tmp_path / "state").glob("crash-*"))) == 1
+
+
 @pytest.mark.child
 def test_studies_are_listed_and_failed_ones_removed(program: Program) -> None:
     done = program("try", "true", "sleep 0.05", "--max-time", "5s", "--out", "results/good")

@@ -159,4 +159,4 @@ def test_a_failing_confirmation_leaves_a_report(tmp_path, monkeypatch):
         conduct(tmp_path, FakeNode(effects={"noop": 0.2}, noise=0.02, base=20_000))
     report = read_report(tmp_path)
     assert report.switchback[0].unconfirmed == ("noop",)
-    assert "Too few whole trials ran to confirm" in plain(report)
+    assert "on io: too few whole trials ran" in plain(report)

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from iostudy.cli.console import print_line, say
+from iostudy.cli.failures import explain
 from iostudy.cli.output_folder import RESULTS
 from iostudy.errors import IostudyError, UsageError
 from iostudy.folders import OUTPUT_LOCK
@@ -94,12 +95,13 @@ def clean(
 
 def _find_studies(folder: Path) -> Iterator[_ListedStudy]:
     for path in _subfolders(folder):
-        if not any(path.iterdir()):
-            continue
         try:
-            yield _read_study(path)
+            if any(path.iterdir()):
+                yield _read_study(path)
         except IostudyError as error:
             say(f"{path}: {error.found}")
+        except Exception as error:  # noqa: BLE001 - one folder must not hide the others
+            say(f"{path}: {explain(error)}")
 
 
 def _subfolders(folder: Path) -> list[Path]:

@@ -114,7 +114,18 @@ def test_a_disagreement_is_the_first_sentence():
 def test_a_confirmation_without_trials_is_named():
     found = report(windows(levels={"noop": 0.2}))
     assert own(found).unconfirmed == ("noop",)
-    assert "Too few whole trials ran to confirm scheduler=noop on file-writes." in plain(found)
+    assert "Nothing confirms scheduler=noop on file-writes: too few whole trials" in plain(found)
+
+
+def test_windows_with_a_failed_block_have_no_confirmation():
+    """A failed run leaves no standard deviation of the windows."""
+    measured = [
+        replace(row, figures={}) if (row.block, row.configuration) == (3, "none") else row
+        for row in windows(levels={"noop": 0.2})
+    ]
+    found = report(tuple(measured), trials=confirmation_trials(noop=0.22))
+    assert (own(found).confirmations, own(found).unconfirmed) == ((), ("noop",))
+    assert "or a block of windows failed." in plain(found)
 
 
 def run(started_at, **machine):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 
 from pydantic import FiniteFloat
@@ -138,7 +139,8 @@ class SwitchbackReport(OnWorkload):
     confirmations: tuple[ConfirmationReport, ...] = ()
     """Confirmations by whole trials."""
     unconfirmed: tuple[str, ...] = ()
-    """Configurations whose confirmation has fewer than two blocks of whole trials."""
+    """Configurations without a confirmation: fewer than two blocks of whole trials ran, or a block
+    of windows failed."""
     runs: tuple[RunReport, ...] = ()
     """Runs of the workload, with telemetry."""
 
@@ -173,7 +175,7 @@ def _confirm(
     other = values.get((result.workload, result.configuration), {})
     common = sorted(base.keys() & other.keys())
     windows = result.comparison
-    if len(common) < 2 or windows.blocks < 2:
+    if len(common) < 2 or math.isnan(windows.sd):
         return None
     higher = windows.higher_is_better
     sign = 1 if higher else -1
@@ -249,7 +251,7 @@ def build_switchback(
         plan = plans.get(request.label)
         if plan is None:
             continue
-        # A comparison with fewer than two blocks of trials has none.
+        # None with fewer than two blocks of trials, or without a standard deviation of the windows.
         confirmed = {
             result.configuration: _confirm(study, result, values)
             for result in compared
@@ -340,7 +342,8 @@ def build_switchback_section(
         for run in switchback.runs
     )
     unconfirmed = (
-        f"Too few whole trials ran to confirm {join_words(names)} on {switchback.workload}."
+        f"Nothing confirms {join_words(names)} on {switchback.workload}: too few whole trials ran, "
+        "or a block of windows failed."
         for switchback in reports
         if (names := [name_configuration(label, factor) for label in switchback.unconfirmed])
     )
