@@ -80,8 +80,7 @@ def power(
     The study itself does not start.
     """
     refuse_seed(seed, resume=resume)
-    root = os.geteuid() == 0
-    loaded = _with_levels(adapt_to_user(load_study(study), root=root))
+    loaded = _with_levels(adapt_to_user(load_study(study), root=os.geteuid() == 0))
     name = f"{loaded.name}-power"
     folder = find_output_folder(name, out, resume=resume)
     text = build_aa_study(loaded, str(folder.absolute()), blocks)

@@ -22,11 +22,10 @@ from iostudy.ledger.given_up_workloads import GivenUpRecord, GivenUpWorkload
 from iostudy.ledger.rows import PlanRow, StudyRow
 from iostudy.ledger.store import FILE_NAME, Ledger
 from iostudy.ledger.windows import WindowRecord
-from iostudy.study.mode import find_mode
+from iostudy.study.mode import find_mode, in_whole_trials
 from iostudy.study.model import Study
 from iostudy.study.parser import parse
 from iostudy.study.privileges import adapt_to_user
-from iostudy.study.sections import DecisionMode
 
 METHOD = "analysis"
 """The key of the method of a study's interim analyses in its circumstances."""
@@ -112,8 +111,7 @@ def apply_plans(study: Study, plans: Sequence[PlanRow]) -> Study:
     """
     if reasons := [plan.reason for plan in plans if plan.plan is None]:
         note = f"whole trials decide, because windows cannot: {'; '.join(reasons)}"
-        decide = replace(study.decide, mode=DecisionMode.TRIALS)
-        return replace(study, decide=decide, notes=(*study.notes, note))
+        return replace(in_whole_trials(study), notes=(*study.notes, note))
     earlier = [plan.plan for plan in plans if isinstance(plan.plan, EarlierPlan)]
     if earlier and len(earlier) == len(study.workloads):
         blocks, bias = count_earlier_blocks(earlier), max(plan.bias for plan in earlier)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from iostudy import plugins
 from iostudy.analysis.noise import PowerEstimate, estimate_power, pool_noise
 from iostudy.results.comparisons import ComparisonResult, decision_rule
-from iostudy.study.mode import find_mode
+from iostudy.study.mode import find_mode, in_whole_trials
 from iostudy.study.model import Study
 from iostudy.units import format_percent, format_percent_interval, format_seconds
 
@@ -21,12 +21,14 @@ class PowerBasis:
     """The study that gives the verdicts, and what its power depends on.
 
     ``noise_ratio`` is the largest ratio of the noise of its comparisons to that of a pair of runs;
-    ``explanation`` says how it differs from the study of the file.
+    ``explanation`` says how it differs from the study of the file, and ``has_blocks`` whether the
+    file limits its blocks.
     """
 
     study: Study
     noise_ratio: float = 1.0
     explanation: str = ""
+    has_blocks: bool = True
 
 
 def find_power_basis(study: Study) -> PowerBasis:
@@ -34,6 +36,15 @@ def find_power_basis(study: Study) -> PowerBasis:
     find = find_mode(study).power
     basis: PowerBasis = plugins.load(find)(study) if find else PowerBasis(study)
     return basis
+
+
+def find_windows_basis(study: Study) -> PowerBasis:
+    """Return the study in whole trials: the A/A study has no windows."""
+    explanation = (
+        "The study compares windows of one run. All figures here are those of the same study in "
+        "whole trials (decide: {mode: trials})."
+    )
+    return PowerBasis(in_whole_trials(study), explanation=explanation, has_blocks=False)
 
 
 def estimate_workload_power(

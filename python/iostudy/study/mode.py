@@ -30,6 +30,7 @@ WINDOWS = Mode(
     comparisons=_COMPARISONS,
     strategy="iostudy.execution.strategies:WINDOWS",
     text="iostudy.cli.mode_text:WINDOWS_TEXT",
+    power="iostudy.results.power:find_windows_basis",
     compares_configurations=True,
     measures_windows=True,
 )
@@ -54,6 +55,11 @@ def with_recorded_mode(study: Study, *, has_windows: bool) -> Study:
     """
     if has_windows or study.decide.mode is DecisionMode.SWITCHBACK:
         return replace(study, has_windows=True)
+    return in_whole_trials(study)
+
+
+def in_whole_trials(study: Study) -> Study:
+    """Return the study that compares whole trials."""
     return replace(study, decide=replace(study.decide, mode=DecisionMode.TRIALS))
 
 

@@ -23,6 +23,7 @@ from iostudy.report.documents.power import (
 from iostudy.report.render import json_
 from iostudy.report.section import TextTable
 from iostudy.results.recorded_study import RecordedStudy
+from iostudy.study.mode import find_mode
 from tests.fake_node import FakeNode
 from tests.json_schema import assert_conforms
 from tests.study.files import parse_once
@@ -48,6 +49,16 @@ search:
   budget: 120 trials
 workloads: [{io: {label: file-writes, operation: write}}, {io: {label: file-reads}}]
 decide: {margin: 3%, risk: 5%, blocks: [5, 30]}
+"""
+
+
+WINDOWS = """
+question: Which?
+target: /tmp
+factors: {block.scheduler: [none, mq-deadline]}
+workloads:
+  - io: {operation: read, order: random, record_size: 4KiB, size: 4MiB, direct: true, duration: 1s}
+decide: {margin: 3%, risk: 5%, mode: switchback}
 """
 
 
@@ -124,6 +135,18 @@ def test_power_of_a_search_is_that_of_its_confirmation(estimate):
     assert (found.configurations, found.comparisons) == (2, 2)
     assert (found.fewest_seconds, found.most_seconds) == (20.0, 120.0)
     assert "the search before it takes 120 trials" in found.sentences[0]
+
+
+def test_power_of_windows_is_that_of_whole_trials(estimate):
+    found, trials = (
+        estimate(text=WINDOWS.replace("switchback", mode), noise=0.04, budget=600.0)
+        for mode in ("switchback", "trials")
+    )
+    assert find_mode(read(WINDOWS)).measures_windows
+    assert found.workloads == trials.workloads
+    assert found.sentences[0].endswith("in whole trials (decide: {mode: trials}).")
+    assert any("blocks: [5, " in sentence for sentence in trials.sentences)
+    assert not any("blocks: [" in sentence for sentence in found.sentences)
 
 
 @pytest.mark.all_plugins

@@ -143,7 +143,7 @@ def build_power(
         noise_causes=build_noise_decompositions(same.study, same.rows),
         folder=same.place,
     )
-    return report.model_copy(update={"sentences": tuple(_sentences(report, basis.explanation))})
+    return report.model_copy(update={"sentences": tuple(_sentences(report, basis))})
 
 
 def build_power_table(report: PowerReport) -> TextTable:
@@ -193,9 +193,9 @@ def _workload(
     )
 
 
-def _sentences(report: PowerReport, explanation: str) -> Iterator[str]:
-    if explanation:
-        yield explanation
+def _sentences(report: PowerReport, basis: PowerBasis) -> Iterator[str]:
+    if basis.explanation:
+        yield basis.explanation
     yield from (f"{workload.label}: {workload.noise.sentence}." for workload in report.workloads)
     for causes in report.noise_causes:
         yield from describe_causes(causes)
@@ -206,7 +206,7 @@ def _sentences(report: PowerReport, explanation: str) -> Iterator[str]:
         f"and {most} at most ({report.max_blocks} blocks, {trials})."
     )
     if report.budget is not None:
-        yield _explain_budget(report, report.budget)
+        yield _explain_budget(report, report.budget, has_blocks=basis.has_blocks)
     winners = [w for w in report.workloads if w.same.verdict in (Verdict.BETTER, Verdict.WORSE)]
     if not winners:
         yield "The A/A comparison found no difference, as expected."
@@ -221,7 +221,7 @@ def _sentences(report: PowerReport, explanation: str) -> Iterator[str]:
     )
 
 
-def _explain_budget(report: PowerReport, budget: BudgetReport) -> str:
+def _explain_budget(report: PowerReport, budget: BudgetReport, *, has_blocks: bool) -> str:
     time, blocks = format_seconds(budget.seconds), format_count(budget.blocks, "block")
     if not budget.enough:
         return (
@@ -233,5 +233,5 @@ def _explain_budget(report: PowerReport, budget: BudgetReport) -> str:
     texts = [UNKNOWN if effect is None else format_percent(effect) for effect in effects]
     labels = [workload.label for workload in report.workloads]
     reach = join_words([f"{text} on {label}" for text, label in zip(texts, labels, strict=True)])
-    setting = f"blocks: [{report.min_blocks}, {budget.blocks}]"
-    return f"{time} is enough for {blocks} of each workload ({setting}), which can detect {reach}."
+    setting = f" (blocks: [{report.min_blocks}, {budget.blocks}])" if has_blocks else ""
+    return f"{time} is enough for {blocks} of each workload{setting}, which can detect {reach}."
