@@ -13,7 +13,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from unittest.mock import patch
 
-from iostudy.analysis.switchback.window_plan import WindowPlan
+from iostudy.analysis.switchback.window_plan import HALVES, WindowPlan
 from iostudy.execution.session import prepare_session
 from iostudy.execution.switchback import blocks, runner
 from iostudy.host import mounts
@@ -114,7 +114,7 @@ def main() -> None:
 
 def are_complete(windows: tuple[WindowRow, ...]) -> bool:
     """Return whether every block has all its half windows."""
-    return all(len(own) % (4 * blocks.HALVES * PAIRS) == 0 for own in by_block(windows).values())
+    return all(len(own) % (4 * HALVES * PAIRS) == 0 for own in by_block(windows).values())
 
 
 def by_block(windows: tuple[WindowRow, ...]) -> dict[int, list[WindowRow]]:

@@ -144,7 +144,8 @@ def test_an_interrupted_confirmation_is_resumed(tmp_path, capsys):
     capsys.readouterr()
     conduct(tmp_path, replace(node), resume=True, listeners=[PlainProgress()])
     printed = " ".join(capsys.readouterr().err.split())
-    assert "windows are recorded already" in printed
+    number = read_report(tmp_path).switchback[0].windows
+    assert f"; {number} windows are recorded already" in printed
     assert "confirming noop on io by 10 whole trials; 3 trials are recorded already" in printed
     assert f"confirmation, block {CONFIRMATION_BLOCKS}/{CONFIRMATION_BLOCKS} io: " in printed
     assert confirmed(tmp_path)["noop"].blocks == CONFIRMATION_BLOCKS

@@ -9,8 +9,8 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from iostudy.analysis.switchback.window_plan import WindowPlan
-from iostudy.execution.switchback.blocks import HALVES, measure_pair, rehearse
+from iostudy.analysis.switchback.window_plan import HALVES, WindowPlan
+from iostudy.execution.switchback.blocks import measure_pair, rehearse
 from iostudy.telemetry.recorder import Telemetry
 from iostudy.telemetry.samples import Samples
 from iostudy.telemetry.summary import TelemetrySummary

@@ -8,13 +8,13 @@ from dataclasses import replace
 import pytest
 
 from iostudy.analysis.switchback import window_plan
-from iostudy.analysis.switchback.window_plan import FEWEST_BLOCKS
+from iostudy.analysis.switchback.window_plan import FEWEST_BLOCKS, HALVES
 from iostudy.analysis.verdict import Verdict
 from iostudy.cli.report_output import read_report
 from iostudy.errors import WorkloadError
 from iostudy.execution.schedule import NO_LIMIT
 from iostudy.execution.session import prepare_session
-from iostudy.execution.switchback.blocks import HALVES, measure_pair
+from iostudy.execution.switchback.blocks import measure_pair
 from iostudy.ledger import studies
 from iostudy.ledger.store import Ledger
 from iostudy.ledger.studies import read_study

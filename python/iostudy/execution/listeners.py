@@ -23,9 +23,9 @@ class Listener:
     def study_began(
         self, study: Study, seed: int, recorded: int, current: Sequence[ComparisonResult]
     ) -> None:
-        """The study starts; ``recorded`` trials of a resumed study are already in the ledger.
+        """The study starts; ``recorded`` trials or windows are already in the ledger.
 
-        ``current`` are its comparisons over these trials.
+        ``current`` are its comparisons over these.
         """
 
     def windows_planned(self, plan: PlanRow) -> None:

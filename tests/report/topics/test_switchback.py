@@ -87,8 +87,9 @@ def test_the_plan_and_the_measured_windows_are_shown():
 
 
 def test_windows_of_an_earlier_version_are_shown():
-    found = own(report(plan=EARLIER))
+    found = own(report(plan=EARLIER, runs=[run(STARTED_AT)]))
     assert (found.window_seconds, found.washout_seconds, found.windows) == (0.5, 2.1, 240)
+    assert found.runs[0].windows == found.windows
 
 
 def test_trials_confirm_a_recommendation():
@@ -138,7 +139,7 @@ def test_telemetry_of_every_run_is_reported():
     steal = {"%steal": 12.0, "foreign_%cpu": 80.0, "cores": 4}
     found = report(runs=[run(STARTED_AT, **steal), run(STARTED_AT + 50)])
     first, measured = own(found).runs
-    assert (first.windows, measured.windows) == (0, 240)
+    assert (first.windows, measured.windows) == (0, own(found).windows) == (0, 120)
     assert first.shares == {
         Covariate.STEAL: pytest.approx(0.12),
         Covariate.FOREIGN_CPU: pytest.approx(0.2),

@@ -43,6 +43,8 @@ JITTER = 0.2
 
 A limiter that refills at equal intervals would otherwise favour some windows.
 """
+HALVES = 2
+"""Parts of a window, which a test of its settling compares."""
 _SHORTEST_SECONDS, _LONGEST_SECONDS = 0.04, 2.0
 """Shortest and longest window. The noise of usual disks hardly falls with the length."""
 _BLOCKS_PER_SECOND = 1.6
@@ -99,7 +101,7 @@ def plan_windows(
 
     ``margin`` is a log-ratio. The planned blocks take about so many ``seconds``.
     """
-    window = 2 * operations / rehearsal.operations_per_second / (1 - JITTER)
+    window = HALVES * operations / rehearsal.operations_per_second / (1 - JITTER)
     if window > _LONGEST_SECONDS:
         return None
     window = max(window, _SHORTEST_SECONDS)

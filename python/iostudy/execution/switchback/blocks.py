@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
 
-from iostudy.analysis.switchback.window_plan import JITTER, Rehearsal, WindowPlan
+from iostudy.analysis.switchback.window_plan import HALVES, JITTER, Rehearsal, WindowPlan
 from iostudy.errors import WorkloadError
 from iostudy.execution.listeners import Progress, WindowProgress, undecided_configurations
 from iostudy.ledger.rows import BlockRow, WindowRow, average_windows
@@ -22,8 +22,6 @@ from iostudy.study.model import Study, WorkloadRequest
 from iostudy.study.plan import Block
 from iostudy.workloads.windows import Window, WindowCount
 
-HALVES = 2
-"""Parts of a window, which a test of its settling compares."""
 _POLL_SECONDS = 0.005
 _PATIENCE_SECONDS = 60.0
 """Longest time for the operations in flight at the end of a window."""

@@ -12,6 +12,7 @@ from itertools import pairwise
 from statistics import fmean
 
 from iostudy.analysis.switchback.window_plan import (
+    HALVES,
     RISK_SHARE,
     WindowPlan,
     list_unsettled,
@@ -50,9 +51,9 @@ class SwitchbackRunner:
         """
         windows = self._record.windows()
         rows = list(average_windows(windows))
-        analysis = InterimAnalysis(self._study)
+        analysis, recorded = InterimAnalysis(self._study), len(windows) // HALVES
         for listener in self._listeners:
-            listener.study_began(self._study, self._seed, len(windows), analysis.compare(rows))
+            listener.study_began(self._study, self._seed, recorded, analysis.compare(rows))
         for request in self._study.workloads:
             blocks = Blocks(self._study, request, self._seed, rows, analysis)
             if blocks.undecided() and not self._limit.is_reached and self._record.can_decide():

@@ -15,7 +15,7 @@ from iostudy.analysis.switchback.confirmation import (
     PairedMean,
     measure_agreement,
 )
-from iostudy.analysis.switchback.window_plan import WindowPlan
+from iostudy.analysis.switchback.window_plan import HALVES, WindowPlan
 from iostudy.diagnosis.context import collect_operating_points
 from iostudy.diagnosis.diagnose import diagnose
 from iostudy.errors import LedgerError
@@ -209,8 +209,10 @@ def _span(interval: Interval, *, higher: bool) -> Span:
     return Span(low=low, high=high)
 
 
-def _build_runs(recorded: RecordedStudy, request: WorkloadRequest) -> Iterator[RunReport]:
-    """Describe every run of a workload; it has no figures of its own: each window has."""
+def _build_runs(
+    recorded: RecordedStudy, request: WorkloadRequest, window_rows: int
+) -> Iterator[RunReport]:
+    """Describe every run of a workload; the figures are those of windows of so many rows each."""
     runs = recorded.switchback.by_run(request.label)
     points = collect_operating_points(run.summary for run, _ in runs)
     options = apply_configuration(request, recorded.study.baseline)
@@ -225,7 +227,7 @@ def _build_runs(recorded: RecordedStudy, request: WorkloadRequest) -> Iterator[R
             except LedgerError as error:
                 notes.append(f"no covariates by configuration: {error.where}: {error.found}")
         yield RunReport(
-            windows=len(windows),
+            windows=len(windows) // window_rows,
             started_at=run.started_at,
             seconds=run.summary.seconds,
             shares=compute_covariates(run.summary),
@@ -260,6 +262,7 @@ def build_switchback(
         }
         windows = [row for row in rows.windows if row.workload == request.label]
         washouts = plan.washout_seconds
+        window_rows = HALVES if isinstance(plan, WindowPlan) else 1
         yield SwitchbackReport(
             workload=request.label,
             window_seconds=plan.window_seconds,
@@ -267,14 +270,14 @@ def build_switchback(
             blocks=len({row.block for row in windows}),
             max_blocks=study.decide.max_blocks,
             rounds_per_block=max((row.round for row in windows), default=0),
-            windows=len(windows) // 2 if isinstance(plan, WindowPlan) else len(windows),
+            windows=len(windows) // window_rows,
             measuring_seconds=windows[-1].start + windows[-1].seconds - windows[0].start
             if windows
             else 0.0,
             bias=study.bias,
             confirmations=tuple(filter(None, confirmed.values())),
             unconfirmed=tuple(label for label, report in confirmed.items() if report is None),
-            runs=tuple(_build_runs(recorded, request)),
+            runs=tuple(_build_runs(recorded, request, window_rows)),
         )
 
 
