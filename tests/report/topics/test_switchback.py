@@ -92,6 +92,13 @@ def test_windows_of_an_earlier_version_are_shown():
     assert found.runs[0].windows == found.windows
 
 
+def test_the_method_is_that_of_windows():
+    text = report().method.text
+    assert "windows of each of 3 configurations. One run of each workload continues" in text
+    assert "applies the settings again" not in text
+    assert "ran first in two blocks" not in text
+
+
 def test_trials_confirm_a_recommendation():
     found = report(windows(levels={"noop": 0.2}), trials=confirmation_trials(noop=0.22))
     (confirmed,) = own(found).confirmations

@@ -32,11 +32,7 @@ def build_method(study: Study, seed: int, trials: Sequence[TrialReport]) -> Meth
 
 
 def _paragraph(study: Study, seed: int, trials: Sequence[TrialReport]) -> Iterator[str]:
-    configurations = format_count(len(study.configurations()), "configuration")
-    yield (
-        f"Every block runs a workload once under each of {configurations}, in a new random "
-        f"order from seed {seed}, and applies the settings again before every run."
-    )
+    yield _describe_blocks(study, seed)
     yield from _split_plot(study, trials)
     if not study.comparisons:
         yield "The study has a single configuration: there is nothing to compare."
@@ -63,6 +59,20 @@ def _paragraph(study: Study, seed: int, trials: Sequence[TrialReport]) -> Iterat
             f"Of {format_count(len(trials), 'trial')}, {excepted}; {slow or 'none'} were slow or "
             "failed."
         )
+
+
+def _describe_blocks(study: Study, seed: int) -> str:
+    configurations = format_count(len(study.configurations()), "configuration")
+    if find_mode(study).measures_windows:
+        return (
+            f"Every block measures windows of each of {configurations}. One run of each workload "
+            f"continues while they are switched, in rounds of random order from seed {seed}. Whole "
+            "trials confirm a recommendation, and enter no verdict."
+        )
+    return (
+        f"Every block runs a workload once under each of {configurations}, in a new random "
+        f"order from seed {seed}, and applies the settings again before every run."
+    )
 
 
 def list_reproduction_steps(study: Study, row: StudyRow) -> tuple[str, ...]:
@@ -160,10 +170,12 @@ def _verdicts(study: Study) -> str:
     )
     sides = (
         " Not worse or not better: it is shown on one side of the margin, which ends only guards "
-        "of the goal. No verdict comes before each of the two ran first in two blocks."
+        "of the goal."
         if rule.by_scores
         else ""
     )
+    if rule.by_scores and not find_mode(study).measures_windows:
+        sides += " No verdict comes before each of the two ran first in two blocks."
     other = "Student's t" if rule.by_scores else "the test of signed normal scores"
     return (
         f"Equivalent: the whole interval lies within a margin of {margin}{one_sided}. Better or "
