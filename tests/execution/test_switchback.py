@@ -11,9 +11,11 @@ from iostudy.analysis.switchback import window_plan
 from iostudy.analysis.switchback.window_plan import FEWEST_BLOCKS, HALVES
 from iostudy.analysis.verdict import Verdict
 from iostudy.cli.report_output import read_report
-from iostudy.errors import WorkloadError
+from iostudy.errors import RecordError, WorkloadError
+from iostudy.execution.listeners import Listener
 from iostudy.execution.schedule import NO_LIMIT
 from iostudy.execution.session import prepare_session
+from iostudy.execution.switchback import runner
 from iostudy.execution.switchback.blocks import measure_pair
 from iostudy.ledger import studies
 from iostudy.ledger.store import Ledger
@@ -177,8 +179,9 @@ def test_a_failed_run_keeps_its_blocks_and_is_resumed(tmp_path, monkeypatch):
     conduct(whole, replace(node))
     with pytest.raises(WorkloadError, match="scripted"):
         conduct(broken, replace(node, fails_after=80))
-    *_, before, _, _ = recorded(broken)
+    *_, before, (run,), _ = recorded(broken)
     assert before
+    assert run.notes == ("ended by WorkloadError",)
     conduct(broken, replace(node), resume=True)
     _, plans, after, _, _ = recorded(broken)
     assert len(plans) == 1
@@ -192,6 +195,37 @@ def test_a_failed_run_keeps_its_blocks_and_is_resumed(tmp_path, monkeypatch):
         parse(TEXT, where="study.yaml", name="study"), broken, root=True, resume=True
     )
     assert session.final_comparisons() is not None
+
+
+class InterruptingListener(Listener):
+    def windows_measured(self, request, progress):
+        if progress.done == 3:
+            raise KeyboardInterrupt
+
+
+def test_an_interrupted_run_is_recorded(tmp_path):
+    """Its blocks decide, so that the report needs its settings and telemetry."""
+    node = FakeNode(effects={"noop": -0.2}, noise=0.02, base=20_000)
+    with pytest.raises(KeyboardInterrupt):
+        conduct(tmp_path, node, listeners=[InterruptingListener()])
+    _, _, windows, (run,), _ = recorded(tmp_path)
+    assert {row.block for row in windows} == {1, 2, 3}
+    assert run.notes == ("ended by KeyboardInterrupt",)
+    assert (tmp_path / run.telemetry.name).is_file()
+    conduct(tmp_path, replace(node), resume=True)
+    assert len(recorded(tmp_path)[3]) == 2
+
+
+def test_a_run_that_cannot_be_recorded_hides_no_signal(tmp_path, monkeypatch):
+    def fail(*_):
+        raise RecordError("to write", found="a full disk", where="samples", remedy="free space")
+
+    monkeypatch.setattr(runner, "write_run_samples", fail)
+    with pytest.raises(KeyboardInterrupt):
+        conduct(tmp_path, FakeNode(base=20_000), listeners=[InterruptingListener()])
+    _, _, windows, runs, _ = recorded(tmp_path)
+    assert {row.block for row in windows} == {1, 2, 3}
+    assert not runs
 
 
 def test_windows_are_continued_past_their_plan(tmp_path, monkeypatch):

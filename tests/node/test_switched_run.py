@@ -94,9 +94,13 @@ def test_an_error_ends_the_run_and_restores(node):
         before = scheduler_of(session)
         with pytest.raises(KeyboardInterrupt), session.switched_run([NONE, BFQ]) as run:
             run.switch("bfq")
+            run.verify()
             raise KeyboardInterrupt
         assert scheduler_of(session) == before
         assert not run._thread.is_alive()
+        result = run.stop()
+        assert result.settings.keys() == {"bfq"}
+        assert result.telemetry.summary.seconds > 0
 
 
 def test_a_foreign_change_stops_the_run(node):
@@ -127,6 +131,7 @@ def test_a_run_that_fails_is_noticed_at_once(node, monkeypatch):
         end = time.monotonic() + 600
         with pytest.raises(WorkloadError, match="EIO"), session.switched_run([BFQ, NONE]) as run:
             run.wait(run.now() + 600)
+        assert run.stop().devices == (session.devices[0],), "what was recorded until then"
         assert time.monotonic() < end
         assert scheduler_of(session) == before
 

@@ -136,7 +136,7 @@ class SwitchbackRows:
     def by_run(self, workload: str) -> tuple[tuple[RunRow, tuple[WindowRow, ...]], ...]:
         """Return the runs of a workload with their windows.
 
-        Windows of a run that failed have no run.
+        A run that was killed has no row, so the one before it gets its windows.
         """
         runs = [run for run in self.runs if run.workload == workload]
         ends = [*(run.started_at for run in runs[1:]), math.inf]

@@ -62,7 +62,7 @@ class WindowRecord:
         return decode_rows(self._tables, "window", _decode_window)
 
     def runs(self) -> tuple[RunRow, ...]:
-        """Return every run that ended in order."""
+        """Return every run that was not killed."""
         return decode_rows(self._tables, "run", _decode_run)
 
 

@@ -111,8 +111,6 @@ class LocalSwitchedRun:
 
     def stop(self) -> RunResult:
         self._end()
-        if self._error is not None:
-            raise self._error
         assert self._telemetry is not None
         return RunResult(self._settings, self._telemetry, self._devices, self._notes)
 

@@ -98,7 +98,7 @@ class SwitchedRun(Protocol):
         """Return the reasons why measurements since `begin_check` do not count."""
 
     def stop(self) -> RunResult:
-        """End the run and restore the settings."""
+        """End the run; return what was recorded, also if it failed or its context has ended."""
 
 
 class BlockSession(Protocol):

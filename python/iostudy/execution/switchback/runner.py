@@ -6,7 +6,7 @@ import math
 import random
 import time
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from itertools import pairwise
 from statistics import fmean
@@ -24,7 +24,7 @@ from iostudy.execution.switchback.blocks import Blocks, rehearse
 from iostudy.ledger.rows import PlanRow, RunRow, TrialRow, WindowRow, average_windows
 from iostudy.ledger.samples import write_samples
 from iostudy.ledger.windows import WindowRecord
-from iostudy.node.protocol import SwitchedRun
+from iostudy.node.protocol import RunResult, SwitchedRun
 from iostudy.results.comparisons import ComparisonResult, InterimAnalysis, decision_rule
 from iostudy.study.combinations import Configuration
 from iostudy.study.model import Study, WorkloadRequest
@@ -127,14 +127,29 @@ class SwitchbackRunner:
 
     @contextmanager
     def _run(self, request: WorkloadRequest, notes: Sequence[str]) -> Iterator[SwitchedRun]:
-        """Start a run under the baseline; record it at its end, with ``notes`` as they are then."""
+        """Start a run under the baseline; record it after its end, with ``notes`` as they are then.
+
+        So is a run that an error or a signal ends, because its complete blocks decide.
+        """
         began = time.time()
-        with (
-            self._study_run.node.block(request, self._seed, round_seed=self._seed) as session,
-            session.switched_run(self._study.configurations()) as run,
-        ):
-            yield run
-            result = run.stop()
+        run: SwitchedRun | None = None
+        try:
+            with (
+                self._study_run.node.block(request, self._seed, round_seed=self._seed) as session,
+                session.switched_run(self._study.configurations()) as run,
+            ):
+                yield run
+        except BaseException as error:
+            if run is not None:
+                with suppress(Exception):  # what ended the run takes precedence
+                    reason = f"ended by {type(error).__name__}"
+                    self._record_run(request, began, run.stop(), (*notes, reason))
+            raise
+        self._record_run(request, began, run.stop(), notes)
+
+    def _record_run(
+        self, request: WorkloadRequest, began: float, result: RunResult, notes: Sequence[str]
+    ) -> None:
         row = RunRow(
             workload=request.label,
             started_at=began,
