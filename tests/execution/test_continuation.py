@@ -106,3 +106,13 @@ def test_an_earlier_ledger_has_spent_its_risk(tmp_path, monkeypatch):
         assert read_study(ledger).continuation == SPENT
     with pytest.raises(UsageError, match="whole risk is spent"):
         go_on(tmp_path, fake(), 3)
+
+
+def test_a_study_of_another_command_has_spent_its_risk(tmp_path):
+    """As `run_and_write_report` runs the studies of power, selftest and report-study."""
+    session = prepare_session(
+        study(SHORT).without_continuation(), tmp_path, root=True, resume=False
+    )
+    session.execute(fake(), seed=1, listeners=[])
+    with pytest.raises(UsageError, match="one of another command than run and try"):
+        go_on(tmp_path, fake(), 3)

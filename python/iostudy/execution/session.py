@@ -161,8 +161,8 @@ def prepare_session(
     if further_blocks and not decision_rule(resumed).continuation.stages:
         raise UsageError(
             "a study that keeps a part of its risk for further blocks",
-            found="a screening, or a study of an earlier version: the whole risk is spent at the "
-            "end of its plan",
+            found="a screening, a study of an earlier version, or one of another command than run "
+            "and try: the whole risk is spent at the end of its plan",
             where=str(folder),
             remedy="run a new study with more blocks, in another folder",
         )
