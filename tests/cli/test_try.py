@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -11,6 +12,9 @@ from tempfile import TemporaryDirectory
 
 import pytest
 
+from iostudy.cli import try_study
+from iostudy.cli.signals import EndedBySignal
+from iostudy.ledger.store import FILE_NAME
 from iostudy.report.answer import COLUMNS, LINES
 from iostudy.settings.transaction.locks import lock_output_folder
 from tests.cli.inside import InProcessProgram
@@ -109,6 +113,19 @@ def test_a_fio_command_under_two_schedulers(program: Program) -> None:
     require_one_screen(done.stdout)
     assert "reader" in done.stdout
     assert "mq-deadline" in done.stdout
+
+
+def test_a_stopped_line_is_resumed_in_an_unsafe_folder(
+    program: Program, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def stop(_study: object, folder: Path, *_: object, **__: object) -> None:
+        (folder / FILE_NAME).touch()
+        raise EndedBySignal(signal.SIGINT)
+
+    monkeypatch.setattr(try_study, "_run", stop)
+    done = program("try", "true", "sleep 0.01", "--out", "out", "--unsafe-folders")
+    assert done.returncode == 128 + signal.SIGINT
+    assert "Resume with: iostudy run out --unsafe-folders --resume\n" in done.stderr
 
 
 def test_a_study_comes_from_a_pipe(program: Program) -> None:

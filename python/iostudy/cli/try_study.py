@@ -199,10 +199,12 @@ def try_study(
     root = os.geteuid() == 0
     study = prepare_session(parse(text, where=where, name=name), folder, root=root, resume=False)
     consent = Consent(destroy=yes, unsafe_folders=unsafe_folders)
+    again = ["iostudy", "run", str(folder), *consent.resume_options()]
     with prepare_output(study, consent) as permission:
         most = _choose_blocks(study.study, folder, permission, seconds, wait_seconds)
         loaded = parse(build_study_text(line, (BLOCKS[0], most)), where=where, name=name)
-        verdicts = _run(loaded, folder, permission, seed=seed, seconds=seconds, form=form)
+        with print_resume_hint_on_signal(again, folder):
+            verdicts = _run(loaded, folder, permission, seed=seed, seconds=seconds, form=form)
     code = VERDICT_EXIT if verdicts & frozenset(fail_on or ()) else 0
     _print_json(folder, code, form)
     if code:
@@ -259,14 +261,10 @@ def _run(
     from iostudy.execution.schedule import TimeLimit
     from iostudy.execution.session import prepare_session
 
-    root = os.geteuid() == 0
-    session = prepare_session(study, folder, root=root, resume=False)
-    with print_resume_hint_on_signal(["iostudy", "run", str(folder)], folder):
-        try:
-            return run_study(
-                session, permission, seed=seed, limit=TimeLimit.start(seconds), form=form
-            )
-        except TrialError as error:
-            with suppress(IostudyError):  # the error that ended the study takes precedence
-                _print_json(folder, error.exit_code, form)
-            raise
+    session = prepare_session(study, folder, root=os.geteuid() == 0, resume=False)
+    try:
+        return run_study(session, permission, seed=seed, limit=TimeLimit.start(seconds), form=form)
+    except TrialError as error:
+        with suppress(IostudyError):  # the error that ended the study takes precedence
+            _print_json(folder, error.exit_code, form)
+        raise
