@@ -62,7 +62,7 @@ class NodeState:
 
     def with_folder_removed(self, problem: str) -> NodeState:
         """The state after the removal of the node's folder; ``problem`` says why it remains."""
-        detail = f"its folder remains there: {problem}" if problem else ""
+        detail = explain_remaining_folder(problem) if problem else ""
         return replace(self, phase=Phase.COMPLETE, detail=detail)
 
     def with_stop(self, status: NodeStatus) -> NodeState:
@@ -98,6 +98,11 @@ class NodeState:
     def is_unrestored(self) -> bool:
         """Whether the study ended and could not restore all settings."""
         return self.ending is not None and self.ending.exit_code == NOT_RESTORED
+
+
+def explain_remaining_folder(problem: str) -> str:
+    """Say that the folder of a complete node is still there, and why."""
+    return f"its folder remains there: {problem}"
 
 
 def _explain(ending: Ending | None, line: str) -> str:

@@ -14,7 +14,7 @@ from iostudy_fleet.deployment.client import FleetClient, NoAnswer
 from iostudy_fleet.record import FleetRecord, NodeRecord
 from iostudy_fleet.supervision import node_study
 from iostudy_fleet.supervision.lease import BEATS
-from iostudy_fleet.supervision.node_state import Phase
+from iostudy_fleet.supervision.node_state import Phase, explain_remaining_folder
 from iostudy_fleet.supervision.node_study import NodeStatus, Request
 from iostudy_fleet.supervision.stopping import is_running, stop_all
 from iostudy_fleet.supervision.work_folder import StudyOrder, WorkFolder
@@ -120,11 +120,19 @@ class TogetherFleet:
             is_unrestored = isinstance(answer, NodeStatus) and answer.is_unrestored
             self._update({node: (phase, detail)}, unrestored=is_unrestored)
             if phase is Phase.COMPLETE:
-                remove = {node: partial(node_study.remove, self.folders[node])}
-                self.client.call_all(remove, self._beat_seconds)
+                self._remove(node)
             else:
                 self.on_lost(node, detail)
         self.record.require_restored()
+
+    def _remove(self, node: str) -> None:
+        """Remove the folder of a node that has restored all; record why one remains."""
+        remove = {node: partial(node_study.remove, self.folders[node])}
+        answer = self.client.call_all(remove, self._beat_seconds)[node]
+        if isinstance(answer, NoAnswer):
+            detail = explain_remaining_folder(answer.reason)
+            self._update({node: (Phase.COMPLETE, detail)})
+            self.say(f"{node} is complete: {detail}")
 
     def _note_lost(self, node: str, reason: str) -> None:
         self._update({node: (Phase.LOST, reason)})
