@@ -77,7 +77,7 @@ class DiskLayout:
     """Layout of a disk."""
 
     surfaces: int | None
-    """None if the skews show no pattern."""
+    """None if the skews of most regions show no common pattern."""
     zones: tuple[MeasuredZone, ...]
     skews: tuple[Skews, ...]
 
@@ -135,8 +135,9 @@ def measure_layout(session: Session, angles: Angles) -> DiskLayout | None:
     starts = [*intact, *(skew for group in more for skew in group)]
     starts = _without_errors(sorted(starts, key=lambda skew: skew.start))
     surfaces = _count_surfaces(skews)
-    # Skews across the end of a zone, or across spare sectors, show another pattern or none.
-    skews = [skew for skew in skews if skew.surfaces() == surfaces]
+    # Skews across the end of a zone, or across spare sectors, show another pattern or none. If no
+    # number of surfaces has a majority, perhaps none is left: all are used then.
+    skews = [skew for skew in skews if skew.surfaces() == surfaces] or skews
     zones = _zones(starts, skews, session.prober.blocks, angles.period_ns)
     return DiskLayout(surfaces, tuple(zones), tuple(skews))
 

@@ -68,7 +68,7 @@ def _measure_mechanics(
         measured.missing.append("zones, seeks and segments: angles of blocks show no tracks")
         return
     if layout.surfaces is None:
-        measured.missing.append("surfaces: the skews show no pattern; each track is a cylinder")
+        measured.missing.append("surfaces: skews show no common pattern; each track is a cylinder")
     measured.seeks = measure_seeks(session, layout, period)
     if measured.seeks is None:
         measured.missing.append("seeks: no pair of reads had a stable delay")

@@ -8,6 +8,7 @@ import pytest
 from benches.drive_measurement import compare, demerit, measure, reload
 
 from iostudy_lab.drives import drive_file, presets
+from iostudy_lab.drives.measure import layout
 from iostudy_lab.drives.measure.drive_text import Origin, format_drive_file
 from iostudy_lab.drives.measure.measure_drive import measure_drive
 from iostudy_lab.drives.measure.modelled import ModelProber
@@ -104,6 +105,14 @@ def test_the_time_limit_ends_a_measurement():
     assert measured.seeks is None
     assert "time limit of 60 s" in measured.missing[0]
     assert measured.seconds < 120
+
+
+def test_a_disk_without_a_common_number_of_surfaces_is_measured(monkeypatch):
+    monkeypatch.setattr(layout.Skews, "surfaces", lambda skews: skews.track.start)
+    measured = measure(ModelProber(presets.load("dec-rz26")))
+    assert measured.layout.surfaces is None
+    assert measured.layout.zones
+    assert any("surfaces" in figure for figure in measured.missing)
 
 
 def test_a_file_says_what_was_not_measured():
