@@ -10,6 +10,7 @@ import json
 import os
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -99,9 +100,17 @@ def hand_over(folder: Path, uid: int) -> None:
 
 
 def stored_bytes(layout: ClusterLayout) -> int:
-    """Return the space of its folders without logs and conf, as du(1) counts it."""
-    paths = (path for folder in layout.folders() for path in folder.rglob("*"))
-    return sum(path.lstat().st_blocks * 512 for path in paths)
+    """Return the space of its folders without logs and conf, as du(1) counts it.
+
+    Daemons may run: a file that they remove meanwhile does not count.
+    """
+    total = 0
+    for folder in layout.folders():
+        for parent, directories, files in os.walk(folder):  # it passes over what is gone
+            for name in (*directories, *files):
+                with suppress(FileNotFoundError):
+                    total += Path(parent, name).lstat().st_blocks * 512
+    return total
 
 
 def remove(layout: ClusterLayout) -> None:

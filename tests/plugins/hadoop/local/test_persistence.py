@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -33,6 +35,23 @@ def test_only_own_folders_are_removed(cluster, tmp_path):
         assert [path.name for path in (tmp_path / name).iterdir()] == ["mine"]
     assert (cluster.logs / "namenode.log").exists()
     assert not persistence.exists(cluster.home)
+
+
+def test_the_space_of_a_running_cluster_leaves_out_what_vanishes(cluster, monkeypatch):
+    persistence.make(cluster)
+    assert persistence.stored_bytes(cluster) == 0
+    blocks = cluster.data_dirs(0)[0] / "current"
+    blocks.mkdir(parents=True)
+    (blocks / "block").write_bytes(b"x" * 100_000)
+    assert persistence.stored_bytes(cluster) > 0
+    lstat = Path.lstat
+
+    def vanish(path):
+        shutil.rmtree(blocks.parent, ignore_errors=True)
+        return lstat(path)
+
+    monkeypatch.setattr(Path, "lstat", vanish)
+    assert persistence.stored_bytes(cluster) == 0
 
 
 def test_another_cluster_of_the_same_home_is_left_alone(cluster):
