@@ -25,12 +25,13 @@ from iostudy.node.block_device_prober import open_prober
 from iostudy.prober import BLOCK_BYTES, Prober
 from iostudy.report.render.html import render_page
 from iostudy.settings.scratch import steps
-from iostudy.units import format_seconds
+from iostudy.units import format_rounded_size, format_seconds, format_size
 from iostudy_lab.cli.document import build_drive_document, list_parameters
 from iostudy_lab.drives import presets
 from iostudy_lab.drives.measure.drive_text import Origin, format_drive_file
 from iostudy_lab.drives.measure.measure_drive import measure_drive
 from iostudy_lab.drives.measure.modelled import ModelProber
+from iostudy_lab.drives.measure.rates import SMALLEST_BYTES
 from iostudy_lab.drives.measure.result import DriveMeasurement
 from iostudy_lab.drives.measure.session import Session
 
@@ -113,7 +114,15 @@ def _find_device(target: str) -> BlockDevice:
             where=target,
             remedy="name a device such as /dev/sda; `iostudy drives` lists the models",
         )
-    return devices[0]
+    [device] = devices
+    if device.size_bytes < SMALLEST_BYTES:
+        raise TargetError(
+            f"a drive of at least {format_size(SMALLEST_BYTES)}",
+            found=format_rounded_size(device.size_bytes),
+            where=str(device.path),
+            remedy="name a larger drive: on this one the reads are too short for a rate",
+        )
+    return device
 
 
 def _device_name(device: BlockDevice) -> str:

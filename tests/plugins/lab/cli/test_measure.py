@@ -5,16 +5,19 @@ from __future__ import annotations
 import json
 import subprocess
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from iostudy.errors import TargetError, TrialError, UsageError
+from iostudy.host import stack
 from iostudy.host.devices import read_device
 from iostudy.node.block_device_prober import open_prober
 from iostudy.prober import Request
 from iostudy_lab.cli.measure import measure
 from iostudy_lab.drives import drive_file
 from iostudy_lab.drives.measure import rotation
+from iostudy_lab.drives.measure.rates import SMALLEST_BYTES
 from tests.fixtures_loop import loop_disk
 
 CONTENT = b"keep" * 1024
@@ -48,6 +51,13 @@ def test_writes_of_a_modelled_drive_need_no_consent(capsys, tmp_path):
 def test_an_unknown_target_is_refused(tmp_path):
     with pytest.raises(UsageError):
         measure("no-such-drive", out=tmp_path)
+
+
+def test_a_drive_too_small_for_a_rate_is_refused(tmp_path, monkeypatch):
+    small = SimpleNamespace(path=Path("/nowhere/disk"), size_bytes=SMALLEST_BYTES - 512)
+    monkeypatch.setattr(stack, "find_devices", lambda _target: (small,))
+    with pytest.raises(TargetError, match="at least 48MiB"):
+        measure(str(small.path), out=tmp_path)
 
 
 def test_a_time_limit_without_a_number_is_refused(tmp_path):

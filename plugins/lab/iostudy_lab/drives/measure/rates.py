@@ -14,6 +14,10 @@ _REQUEST_BLOCKS = 512
 _SHORTEST, _LONGEST = 2 << 11, 32 << 11
 """Blocks of a sequential read: 2 MiB to 32 MiB."""
 _DRIVE_SHARE = 1 / 2000
+_SPACING = 4
+"""Least distance between two places, in lengths of a read."""
+SMALLEST_BYTES = 2 * _REQUEST_BLOCKS * _SPACING * _POSITIONS * BLOCK_BYTES
+"""Size of a drive on which a read at each place is two requests, since the first gives no rate."""
 
 
 @dataclass(frozen=True)
@@ -27,9 +31,10 @@ class RatePoint:
 
 
 def measure_rates(session: Session) -> tuple[RatePoint, ...]:
-    """Read sequentially at places over the whole drive."""
+    """Read sequentially at places over the whole drive, which has ``SMALLEST_BYTES`` at least."""
     blocks = session.prober.blocks
-    length = int(min(max(_SHORTEST, blocks * _DRIVE_SHARE), _LONGEST, blocks // _POSITIONS // 4))
+    room = blocks // _POSITIONS // _SPACING
+    length = int(min(max(_SHORTEST, blocks * _DRIVE_SHARE), _LONGEST, room))
     size = min(_REQUEST_BLOCKS, session.prober.most_blocks)
     points = []
     for index in range(_POSITIONS):

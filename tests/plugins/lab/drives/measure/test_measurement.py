@@ -7,11 +7,13 @@ import math
 import pytest
 from benches.drive_measurement import compare, demerit, measure, reload
 
+from iostudy.prober import Timing
 from iostudy_lab.drives import drive_file, presets
 from iostudy_lab.drives.measure import layout
 from iostudy_lab.drives.measure.drive_text import Origin, format_drive_file
 from iostudy_lab.drives.measure.measure_drive import measure_drive
 from iostudy_lab.drives.measure.modelled import ModelProber
+from iostudy_lab.drives.measure.rates import SMALLEST_BYTES, measure_rates
 from iostudy_lab.drives.measure.rotation import NoRotation
 from iostudy_lab.drives.measure.session import Session
 from tests.plugins.lab.drives.measure.noisy import NoisyDrive
@@ -53,6 +55,23 @@ def test_sequential_rates_are_those_of_the_file(name):
     for point, rate in ((rates[0], drive.zones.outer), (rates[-1], drive.zones.inner)):
         # The rates of the file are those of the ends of the drive; zones are flat.
         assert point.bytes_per_second == pytest.approx(float(rate), rel=0.035)
+
+
+def test_the_smallest_drive_has_rates():
+    class Steady:
+        blocks, unit, most_blocks, most_depth = SMALLEST_BYTES // 512, 1, 4096, 32
+        now_ns = 0
+
+        def run(self, requests, _depth):
+            times = []
+            for request in requests:
+                assert request.block + request.blocks <= self.blocks
+                start, self.now_ns = self.now_ns, self.now_ns + request.blocks * 512
+                times.append(Timing(start, self.now_ns))
+            return times
+
+    rates = measure_rates(Session(Steady(), limit_ns=10**12))
+    assert {point.bytes_per_second for point in rates} == {1e9}
 
 
 @pytest.mark.campaign
