@@ -6,7 +6,7 @@ import os
 import re
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -91,8 +91,7 @@ def find(
     _require_reachable(hdfs, properties, namespace)
     if is_kerberized(properties):
         reachability.require_ticket(environ)
-    webs = (Address(web, namespace) for namenode in hdfs.namenodes for web in namenode.webs)
-    web = overview.find_active(webs)
+    web = overview.find_active(_list_webs(hdfs, namespace))
     distribution = _distribution(web, environ, on_progress)
     java = java_.find_java(distribution.version, environ)
     options = (*java.options, *_kerberos_options(environ))
@@ -176,9 +175,10 @@ class ExistingCluster:
         # It is no property, but stands on the command line of each program.
         heap = {CLIENT_HEAP: self._properties.get(CLIENT_HEAP)}
         values = {name: {**jobs, **heap}.get(name) for name in names}
-        if self.access.web is not None:
+        web = self._find_web()
+        if web is not None:
             for name in names:
-                values[name] = values[name] or jmx.read_property(self.access.web, name)
+                values[name] = values[name] or jmx.read_property(web, name)
         return {name: value for name, value in values.items() if value is not None}
 
     def settle(self) -> None:
@@ -187,21 +187,18 @@ class ExistingCluster:
         Whether they have carried these out is unknown here, and deletions of other users
         count too. Without HTTP access to the NameNode there is no wait.
         """
-        if self.access.web is None:
-            return
         until = time.monotonic() + _DELETED_WITHIN_SECONDS
-        while (
-            overview.read_overview(self.access.web).pending_deletions and time.monotonic() < until
-        ):
+        while state := self._read_overview():
+            if not state.pending_deletions or time.monotonic() >= until:
+                time.sleep(_HEARTBEAT_SECONDS)
+                return
             time.sleep(_LOOK_EVERY_SECONDS)
-        time.sleep(_HEARTBEAT_SECONDS)
 
     def verify(self) -> None:
         """ClusterError if no NameNode answers, or if it has lost a DataNode."""
         self._require_reachable()
-        if self.access.web is None:
-            return
-        lost = self._datanodes - overview.read_overview(self.access.web).datanodes
+        state = self._read_overview()
+        lost = self._datanodes - state.datanodes if state else frozenset[str]()
         if lost:
             raise ClusterError(
                 "the same DataNodes at the end of a trial as at its beginning",
@@ -220,7 +217,7 @@ class ExistingCluster:
 
     def facts(self) -> Mapping[str, Any]:
         """Return the known facts about the cluster and about the client."""
-        state = overview.read_overview(self.access.web) if self.access.web else None
+        state = self._read_overview()
         effective = self.access.configuration.effective()
         return {
             "description": f"the cluster of {self.access.hdfs.uri}",
@@ -244,9 +241,9 @@ class ExistingCluster:
 
     def _require_serving(self) -> None:
         self._require_reachable()
-        if self.access.web is None:
+        state = self._read_overview()
+        if state is None:
             return
-        state = overview.read_overview(self.access.web)
         self._datanodes = state.datanodes
         if state.safe_mode:
             raise ClusterError(
@@ -255,6 +252,22 @@ class ExistingCluster:
                 where=self.access.hdfs.uri,
                 remedy="wait until it has left it; `hdfs dfsadmin -safemode get` shows it",
             )
+
+    def _read_overview(self) -> overview.Overview | None:
+        """Return the state by the active NameNode, None if none answered at the beginning.
+
+        ClusterError if none answers any longer.
+        """
+        web = self._find_web()
+        return None if web is None else overview.read_overview(web)
+
+    def _find_web(self) -> Address | None:
+        """Return the HTTP address of the active NameNode, which a failover may have changed."""
+        before = self.access.web
+        if before is not None:
+            webs = dict.fromkeys((before, *_list_webs(self.access.hdfs, self.access.namespace)))
+            self.access = replace(self.access, web=overview.find_active(webs) or before)
+        return self.access.web
 
     def _job_properties(self, properties: Properties) -> Properties:
         """Return the properties of a trial's jobs, with their files in the study's folders."""
@@ -301,6 +314,11 @@ class ExistingCluster:
             require_alive=reachability.LivenessCheck(self._require_reachable),
             entry=enter(self.access.namespace),
         )
+
+
+def _list_webs(hdfs: Hdfs, namespace: Namespace | None) -> list[Address]:
+    """Return the possible HTTP addresses of all NameNodes."""
+    return [Address(web, namespace) for namenode in hdfs.namenodes for web in namenode.webs]
 
 
 def _require_reachable(hdfs: Hdfs, properties: Properties, namespace: Namespace | None) -> None:

@@ -15,7 +15,7 @@ from iostudy.errors import ClusterError, UnsafePathError, UsageError
 from iostudy_hadoop.conf.configuration import HadoopConfiguration, SiteFile
 from iostudy_hadoop.existing import cluster as existing
 from iostudy_hadoop.existing import reachability
-from iostudy_hadoop.existing.cluster import ExistingCluster, find
+from iostudy_hadoop.existing.cluster import Access, ExistingCluster, find
 from iostudy_hadoop.software import artifacts, java
 from iostudy_hadoop.software.artifacts import Distribution
 from iostudy_hadoop.software.java import Java
@@ -301,22 +301,62 @@ def test_pending_deletions_are_awaited(
     assert len(waited) == 3
 
 
+def find_pair(active: NameNode, standby: NameNode, conf: Path) -> Access:
+    """The access to a cluster of two NameNodes, of which the standby is named first."""
+    switch(active, standby)
+    both = {
+        "dfs.nameservices": "ns",
+        "dfs.ha.namenodes.ns": "x,y",
+        "dfs.namenode.rpc-address.ns.x": standby.address,
+        "dfs.namenode.rpc-address.ns.y": active.address,
+        "dfs.namenode.http-address.ns.x": standby.address,
+        "dfs.namenode.http-address.ns.y": active.address,
+    }
+    standby.write_conf(conf, **both)
+    return find("hdfs://ns/bench", {"HADOOP_CONF_DIR": str(conf)})
+
+
+def switch(active: NameNode, standby: NameNode) -> None:
+    active.beans["FSNamesystem"]["tag.HAState"] = "active"
+    standby.beans["FSNamesystem"]["tag.HAState"] = "standby"
+
+
 def test_the_active_namenode_is_queried(
     namenode: NameNode, requests: list[str | None], tmp_path: Path
 ) -> None:
     with NameNode().serving() as active:
-        namenode.beans["FSNamesystem"]["tag.HAState"] = "standby"
-        both = {
-            "dfs.nameservices": "ns",
-            "dfs.ha.namenodes.ns": "x,y",
-            "dfs.namenode.rpc-address.ns.x": namenode.address,
-            "dfs.namenode.rpc-address.ns.y": active.address,
-            "dfs.namenode.http-address.ns.x": namenode.address,
-            "dfs.namenode.http-address.ns.y": active.address,
-        }
-        namenode.write_conf(tmp_path / "conf", **both)
-        found = find("hdfs://ns/bench", {"HADOOP_CONF_DIR": str(tmp_path / "conf")})
-        assert str(found.web) == active.address
+        assert str(find_pair(active, namenode, tmp_path / "conf").web) == active.address
+
+
+def test_after_a_failover_the_new_active_namenode_is_queried(
+    namenode: NameNode,
+    requests: list[str | None],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    waited: list[float] = []
+
+    def sleep(seconds: float) -> None:
+        waited.append(seconds)
+        namenode.beans["FSNamesystem"]["PendingDeletionBlocks"] -= 1
+
+    monkeypatch.setattr(existing.time, "sleep", sleep)
+    with NameNode().serving() as first:
+        access = find_pair(first, namenode, tmp_path / "conf")
+        found = ExistingCluster(access, tmp_path / "home")
+        found.configured({}, restart=False)
+        switch(namenode, first)
+        namenode.beans["FSNamesystem"]["PendingDeletionBlocks"] = 2
+        found.settle()
+        assert len(waited) == 3, "the standby has none, and the active NameNode had two"
+        switch(first, namenode)
+        assert found.facts()["web"] == first.address
+    switch(namenode, first)
+    found.verify()
+    assert found.facts()["web"] == namenode.address
+    namenode.beans = {}
+    with pytest.raises(ClusterError, match="no SoftwareVersion"):
+        found.verify()
 
 
 def test_facts_without_http_are_partial(cluster: Found, namenode: NameNode) -> None:
