@@ -101,7 +101,8 @@ def build_prediction(study: Study, _: Sequence[TrialRow] = ()) -> PredictionRepo
     for configuration in study.configurations():
         level = configuration.settings.get(SCHEDULER.name, AS_FOUND)
         scheduler = DEFAULT_SCHEDULER if level == AS_FOUND else level
-        rows = validation.find(drive, scheduler)
+        # A comparison with one drive is no evidence for a volume over several.
+        rows = () if study.target.layout else validation.find(drive, scheduler)
         error = PredictionErrorReport(
             configuration=configuration.label,
             scheduler=scheduler,
@@ -128,7 +129,7 @@ def _build_section(prediction: PredictionReport) -> Section:
     ]
     if any(not error.workloads for error in prediction.errors):
         notes.append(
-            f"{NOT_VALIDATED}: no kernel was compared under this scheduler on {prediction.drive}."
+            f"{NOT_VALIDATED}: no kernel was compared under this scheduler on this drive or volume."
         )
     table = make_table(
         (

@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from iostudy.report.render import html, markdown
+from iostudy.settings.scratch.volume.layout import VolumeLayout
 from iostudy_lab.prediction import (
     EXPLANATION,
     NOT_VALIDATED,
@@ -63,6 +64,16 @@ def test_the_largest_error_of_a_scheduler_counts(validation: Validation) -> None
     assert (bfq.rate, bfq.p99) == (pytest.approx(0.09), pytest.approx(0.2))
     assert (cfq.scheduler, cfq.workloads, cfq.rate) == ("cfq", 0, None)
     assert found.signs_right == validation.signs_right
+
+
+def test_comparisons_with_a_drive_say_nothing_about_a_volume(validation: Validation) -> None:
+    volume = SimulatedTarget(DRIVE, 8 << 30, volume=VolumeLayout("md-raid10"), count=4)
+    found = build_prediction(replace(STUDY, target=volume))
+    assert found is not None
+    assert [(error.workloads, error.rate) for error in found.errors] == [(0, None)] * 2
+    assert found.describe_error(found.errors[0].configuration) == NOT_VALIDATED
+    notes = found.build_section(factor="", risk=0.05, several=False).notes
+    assert any(note.startswith(NOT_VALIDATED) and "volume" in note for note in notes)
 
 
 def test_every_figure_has_its_error(validation: Validation) -> None:
