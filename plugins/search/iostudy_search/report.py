@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
@@ -84,6 +85,8 @@ def _headline(result: SearchResult) -> str:
     """Return the headline without a confirmation: a search decides nothing by itself."""
     if result.outcome is None:
         return "No verdict yet: the search has not ended."
+    if result.outcome.winner is None and result.unqualified is not None:
+        return "No candidate won the search, although one was ahead of the default."
     if result.outcome.winner is None:
         return "No candidate was better than the default in the search."
     return "No verdict yet: the best candidate has not been confirmed."
@@ -91,9 +94,16 @@ def _headline(result: SearchResult) -> str:
 
 def _step(result: SearchResult, folder: str) -> Step:
     """Return the step before a confirmation: resume the search."""
-    if result.outcome is not None and result.outcome.winner is None:
+    if result.outcome is None or result.outcome.winner is not None:
+        return suggest_resume("Resume until the winner is confirmed", result.study, folder)
+    if result.unqualified is None or result.study.target.predicts:
         return Step(text="Keep the default.")
-    return suggest_resume("Resume until the winner is confirmed", result.study, folder)
+    label, _ = result.unqualified
+    return Step(
+        text="Keep the default, or confirm the candidate in a study that compares the two. Show "
+        "its values as configuration files:",
+        command=shlex.join(["iostudy", "persist", folder, "--configuration", label]),
+    )
 
 
 def _answer(result: SearchResult, confirmed: RecordedStudy | None) -> Iterator[str]:
@@ -104,6 +114,9 @@ def _answer(result: SearchResult, confirmed: RecordedStudy | None) -> Iterator[s
             limit = format_seconds(result.time_limit_seconds)
             yield f"The search reached its time limit of {limit}."
         yield f"The search has tried {tried} and has not ended; {RESUME_HINT}"
+    elif result.outcome.winner is None and result.unqualified is not None:
+        label, reason = result.unqualified
+        yield f"Of {tried}, {quote_label(label)} was ahead of the default, but {reason}."
     elif result.outcome.winner is None:
         yield f"None of {tried} was better than the default at the end of the search."
     elif confirmed is None:

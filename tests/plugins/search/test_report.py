@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
+import math
+import shlex
 from dataclasses import replace
 
 import pytest
 
 from iostudy.analysis.verdict import Verdict
 from iostudy.cli.report_output import read_recorded
+from iostudy.errors import UsageError
 from iostudy.execution.session import StudySession
 from iostudy.execution.session import prepare_confirmation as prepare
 from iostudy.ledger.studies import find_confirmation
 from iostudy.report.base import State
+from iostudy.report.formatting import quote_label
 from iostudy.report.render import html, json_, markdown, terminal
 from iostudy.report.values import Report
 from iostudy.results.recorded_study import RecordedStudy
+from iostudy_search import state
+from iostudy_search.optimizer.race import Entrant, Race, RaceStatus
 from iostudy_search.report import build_search_report
-from iostudy_search.result import read_search
+from iostudy_search.result import find_verdict_folder, read_search
+from iostudy_search.search import SearchOutcome
 from tests.execution.test_runner import conduct
 from tests.fake_node import Disturbance, FakeNode
 from tests.plugins.search.test_schedule import SEARCH, RefusingNode, ResponseSurfaceNode
@@ -38,6 +45,19 @@ class ValleyNode(ResponseSurfaceNode):
 
     def height(self, settings):
         return 1.0 if settings["block.read_ahead_kb"] == "as-found" else 0.8
+
+
+class TradingNode(ResponseSurfaceNode):
+    """Every candidate reads faster than the default, and writes slower."""
+
+    def run(self, request, configuration):
+        self.reads = request.label == "file-reads"
+        return super().run(request, configuration)
+
+    def height(self, settings):
+        if settings["block.read_ahead_kb"] == "as-found":
+            return 1.0
+        return 1.5 if self.reads else 0.9
 
 
 @pytest.fixture(scope="module")
@@ -124,6 +144,35 @@ def test_search_without_a_winner_advises_the_default(tmp_path):
     assert "was better than the default at the end of the search" in shown_text(report)
     assert report.headline.startswith("No candidate was better")
     assert [step.text for step in report.next_steps] == ["Keep the default."]
+
+
+def test_a_candidate_that_is_ahead_and_loses_too_much_is_named(tmp_path):
+    conduct(tmp_path, TradingNode(), text=TEXT.replace("  try:", "  worst: 5%\n  try:"))
+    found = read_search(tmp_path)
+    assert found.outcome == SearchOutcome(None)
+    label, reason = found.unqualified
+    assert reason == "it loses more than 5 % on a workload"
+    report = build_search_report(found, None)
+    assert "was better" not in f"{report.headline} {shown_text(report)}"
+    assert f"{quote_label(label)} was ahead of the default, but {reason}" in shown_text(report)
+    (step,) = report.next_steps
+    assert shlex.split(step.command)[-2:] == ["--configuration", label]
+    with pytest.raises(UsageError) as caught:
+        find_verdict_folder(tmp_path)
+    assert caught.value.found.endswith(f"{label} is ahead, but {reason}")
+
+
+def test_a_candidate_that_is_ahead_after_too_few_rounds_is_named(tmp_path, monkeypatch):
+    conduct(tmp_path, ValleyNode(), text=TEXT)
+    lucky = Entrant(1, 0.1, math.nan, (0.1, 0.1), RaceStatus.RACING, eligible=True)
+    monkeypatch.setattr(
+        state, "run_race", lambda given, _: Race((lucky,) * len(given), None, (), 4)
+    )
+    found = read_search(tmp_path)
+    label, reason = found.unqualified
+    assert label == found.candidates[0].label
+    assert reason == "it had fewer rounds than another candidate"
+    assert reason in shown_text(build_search_report(found, None))
 
 
 def test_unfinished_search_is_reported(tmp_path):
