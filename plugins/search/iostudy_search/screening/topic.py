@@ -63,7 +63,7 @@ class OmnibusReport(OnWorkload):
 class PredictedBest(Value):
     """The predicted best configuration.
 
-    Each factor is at its best level, or at its first if none is shown to be better.
+    Each factor is at its best level, which is better on a workload and worse on none, or its first.
     """
 
     levels: dict[str, str]
@@ -95,7 +95,7 @@ class ScreeningReport(TopicValue):
     omnibus: tuple[OmnibusReport, ...]
     """Tests of factors with more than two levels."""
     predicted: PredictedBest | None
-    """Predicted best configuration; null if no level is better than the first."""
+    """Predicted best configuration; null if no level is better on a workload and worse on none."""
 
     def find_headline(self) -> str:
         """Return the factors that matter."""
@@ -325,6 +325,12 @@ def _known(screening: ScreeningReport, total_risk: float) -> Iterator[str]:
 
 def _prediction(screening: ScreeningReport) -> Iterator[str]:
     best = screening.predicted
+    if best is None and any(effect.verdict is Verdict.BETTER for effect in screening.effects):
+        yield (
+            "Each level that is better than the first of its factor on a workload is worse on "
+            "another, so there is no predicted best."
+        )
+        return
     if best is None:
         yield "No level is shown to be better than the first of its factor."
         return

@@ -168,7 +168,7 @@ def _without_winner(
     verdicts = {result.comparison.verdict for result in compared}
     choose = "Choose by the most important workload, and"
     if find_mode(study).compares_levels:
-        return _step("Keep the first levels: no other level was shown to be better.")
+        return _step("Keep the first levels: no other level was shown to meet the goal.")
     if Verdict.BETTER in verdicts and of_nodes:
         return _step(f"{choose} set a configuration that is better there on every node.")
     if Verdict.BETTER in verdicts:

@@ -17,7 +17,7 @@ from iostudy.report.values import Report
 from iostudy.study.model import Study
 from iostudy.study.parser import parse
 from iostudy_search.screening.design import DesignKind, ScreeningDesign
-from iostudy_search.screening.topic import ScreeningReport, build_screening
+from iostudy_search.screening.topic import ScreeningReport
 from tests.report import factory
 from tests.report.factory import build_report
 
@@ -123,8 +123,12 @@ def test_a_level_that_is_worse_somewhere_is_not_predicted_best():
         for run in study.configurations()
     }
     rows = factory.rows(study, effects=effects, blocks=20)
-    screening = build_screening(study, rows)
+    example = build_report(study, factory.study_row(study), rows)
+    screening = example.screening
     assert screening is not None and screening.predicted is None
+    assert "is worse on another" in section(example).notes[-1]
+    first = "Keep the first levels: no other level was shown to meet the goal."
+    assert example.next_steps[0].text == first
     assert screening.answer.startswith("Of 5 factors, 1 matters: block.scheduler")
 
 
