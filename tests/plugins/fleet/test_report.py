@@ -252,9 +252,22 @@ def test_few_nodes_are_a_caveat() -> None:
 
 def test_nodes_without_a_common_block_have_no_comparison() -> None:
     report = build_fleet_report([node(1, blocks=0), node(2)])
-    assert report.headline.startswith("No comparison")
+    assert report.headline.startswith("No comparison: fewer than two of 2 nodes have finished")
     assert report.comparisons == ()
     texts(report)
+
+
+def test_finished_nodes_without_a_common_configuration_have_finished() -> None:
+    text = TEXT.replace("none, bfq", "none, bfq, kyber")
+    sides = [node(number, text=text) for number in (1, 2)]
+    refused = [
+        replace(side, study=side.study.without({label: "not offered"}))
+        for side, label in zip(sides, ("bfq", "kyber"), strict=True)
+    ]
+    report = build_fleet_report(refused)
+    assert report.headline.startswith("No comparison: 2 of 2 nodes have finished a block, but no")
+    assert "node01 has no bfq: not offered" in report.caveats
+    assert report.comparisons == ()
 
 
 def test_classes_of_firmware_are_reported() -> None:

@@ -13,7 +13,14 @@ from iostudy.report.formatting import (
     join_words,
 )
 from iostudy.report.topics.verdicts import Result
-from iostudy_fleet.report.values import FleetComparison, FleetDifference, NodeReport, OddFinding
+from iostudy_fleet.pooling import LEAST_NODES
+from iostudy_fleet.report.values import (
+    FleetComparison,
+    FleetDifference,
+    NodeReport,
+    NodeResult,
+    OddFinding,
+)
 
 _MOST_NAMED = 3
 """More nodes than these are counted."""
@@ -26,13 +33,15 @@ def build_headline(
 ) -> str:
     """Answer in one or two sentences: the comparisons, then the odd nodes."""
     odd = [node.node for node in nodes if node.odd]
-    parts = (_answer(comparisons, len(nodes), baseline), _name_odd_nodes(odd))
+    parts = (_answer(comparisons, nodes, baseline), _name_odd_nodes(odd))
     return " ".join(part for part in parts if part)
 
 
-def _answer(comparisons: Sequence[FleetComparison], nodes: int, baseline: str) -> str:
+def _answer(
+    comparisons: Sequence[FleetComparison], nodes: Sequence[NodeReport], baseline: str
+) -> str:
     if not comparisons:
-        return f"No comparison: fewer than two of {nodes} nodes have finished a block."
+        return f"No comparison: {_explain_none(nodes)}."
     if len(comparisons) == 1:
         (only,) = comparisons
         return (
@@ -45,7 +54,22 @@ def _answer(comparisons: Sequence[FleetComparison], nodes: int, baseline: str) -
         for verdict in Verdict
     )
     verdicts = join_words([f"{count} {verdict}" for count, verdict in counts if count])
-    return f"Of {len(comparisons)} comparisons on {nodes} nodes: {verdicts}."
+    return f"Of {len(comparisons)} comparisons on {len(nodes)} nodes: {verdicts}."
+
+
+def _explain_none(nodes: Sequence[NodeReport]) -> str:
+    """Explain why no effect was measured on two nodes; caveats name what failed or was refused."""
+    begun = sum(any(map(_has_blocks, node.workloads)) for node in nodes)
+    if begun < LEAST_NODES:
+        return f"fewer than two of {len(nodes)} nodes have finished a block"
+    return (
+        f"{begun} of {len(nodes)} nodes have finished a block, but no two of them have a change of "
+        "the same configuration"
+    )
+
+
+def _has_blocks(measured: NodeResult) -> bool:
+    return any(result.blocks or result.lost_blocks for result in measured.results)
 
 
 def _predicate(difference: FleetDifference) -> str:
