@@ -170,8 +170,11 @@ def pool_nodes(nodes: Sequence[NodeEffect]) -> PooledEffect:
 def find_odd_nodes(nodes: Sequence[NodeEffect], risk: float, tests: int) -> tuple[OddNode, ...]:
     """Return the odd nodes; each has its own noise where that exceeds the common one.
 
-    ``tests`` is the number of effects that share the risk.
+    ``tests`` is the number of effects that share the risk. If no node shows the noise of a block,
+    as after a single block each, nothing is tested.
     """
+    if not any(math.isfinite(node.sd) for node in nodes):
+        return ()
     common = np.array(_variances(nodes))
     variances = np.array([node.sd**2 / node.blocks for node in nodes])
     freedoms = np.array([node.blocks - 1.0 for node in nodes])

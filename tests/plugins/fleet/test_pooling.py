@@ -88,6 +88,11 @@ def test_a_noisy_node_is_not_odd_for_its_noise() -> None:
     assert find_odd_nodes([*quiet, replace(loud, sd=0.005)], 0.05, tests=1)
 
 
+def test_nodes_of_one_block_each_are_not_tested_for_odd_ones() -> None:
+    nodes = [NodeEffect(f"{n}", 0.0 if n else 0.5, math.nan, 1) for n in range(9)]
+    assert find_odd_nodes(nodes, 0.05, tests=1) == ()
+
+
 def test_nodes_without_any_noise_are_pooled() -> None:
     found = pool_nodes([NodeEffect(f"{n}", 0.25, 0.0, 5) for n in range(4)])
     assert (found.mean, found.tau) == (pytest.approx(0.25), 0.0)

@@ -250,6 +250,14 @@ def test_few_nodes_are_a_caveat() -> None:
     assert "3 nodes hardly show" in fleet_report(3).caveats[0]
 
 
+def test_after_one_block_each_no_node_is_tested_for_being_odd() -> None:
+    report = build_fleet_report([node(number, blocks=1) for number in range(4)])
+    assert any(caveat.startswith("Odd nodes were not tested") for caveat in report.caveats)
+    *_, nodes = build_fleet_document(report, {}).sections
+    assert {row[1] for row in nodes.tables[0].rows} == {"not tested"}
+    assert not any("not tested" in caveat for caveat in fleet_report(3).caveats)
+
+
 def test_nodes_without_a_common_block_have_no_comparison() -> None:
     report = build_fleet_report([node(1, blocks=0), node(2)])
     assert report.headline.startswith("No comparison: fewer than two of 2 nodes have finished")

@@ -23,7 +23,7 @@ from iostudy_fleet.report.charts import (
     find_results,
     fleet_means,
 )
-from iostudy_fleet.report.text import describe_odd, format_change, format_verdict
+from iostudy_fleet.report.text import can_find_odd, describe_odd, format_change, format_verdict
 from iostudy_fleet.report.values import (
     BaselineSpread,
     ClassReport,
@@ -213,11 +213,12 @@ def _class_rows(classes: ClassReport) -> Iterator[tuple[str, ...]]:
 
 
 def _nodes(report: FleetReport, pages: Mapping[str, str]) -> Section:
+    none = UNKNOWN if can_find_odd(report.nodes) else "not tested"
     traits = list(dict.fromkeys(name for node in report.nodes for name in node.traits))
     rows = [
         (
             node.node,
-            format_count(len(node.odd), "finding") if node.odd else UNKNOWN,
+            format_count(len(node.odd), "finding") if node.odd else none,
             "yes" if node.finished else "no",
             format_time(node.started_at),
             *(node.traits.get(name, UNKNOWN) for name in traits),

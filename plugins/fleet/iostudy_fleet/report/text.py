@@ -128,6 +128,8 @@ def explain_caveats(nodes: Sequence[NodeReport], repeated: Sequence[str]) -> Ite
             f"{format_count(len(nodes), 'node')} hardly show how much nodes differ: prediction "
             "intervals are wide, and odd nodes may not be found."
         )
+    if not can_find_odd(nodes):
+        yield "Odd nodes were not tested: no node has two blocks, which would show its noise."
     if unfinished := [node.node for node in nodes if not node.finished]:
         yield f"Unfinished studies: {_name_nodes(unfinished)}. Their finished blocks count."
     for node in nodes:
@@ -146,6 +148,12 @@ def explain_caveats(nodes: Sequence[NodeReport], repeated: Sequence[str]) -> Ite
             f"Violated assumptions are flagged in the reports of {_name_nodes(flagged)}. "
             "Their figures are pooled."
         )
+
+
+def can_find_odd(nodes: Sequence[NodeReport]) -> bool:
+    """Whether a node has two blocks: without their noise no node can be shown to be odd."""
+    results = (r for node in nodes for workload in node.workloads for r in workload.results)
+    return any(result.blocks > 1 for result in results)
 
 
 def _is_infinite(result: Result) -> bool:
