@@ -22,6 +22,8 @@ from iostudy.errors import UsageError
 from iostudy.report.render import html, json_, markdown, terminal
 from iostudy.report.section import Chart
 from iostudy.results.recorded_study import RecordedStudy
+from iostudy_fleet.pooling import fleet_rule
+from iostudy_fleet.report import build
 from iostudy_fleet.report.build import build_fleet_report
 from iostudy_fleet.report.charts import MEAN, NEW_NODE
 from iostudy_fleet.report.document import build_fleet_document
@@ -278,7 +280,9 @@ def test_finished_nodes_without_a_common_configuration_have_finished() -> None:
     assert report.comparisons == ()
 
 
-def test_classes_of_firmware_are_reported() -> None:
+def firmware_fleet() -> list[RecordedStudy]:
+    """Ten nodes with two versions of a firmware, of which one has a larger effect."""
+
     def disks(firmware: str) -> dict[str, object]:
         return {"block_devices": {"sdb": {"model": "ACME", "firmware": firmware}}}
 
@@ -286,7 +290,7 @@ def test_classes_of_firmware_are_reported() -> None:
         node(n, effect=-0.1 if n < 5 else -0.3, host=disks("1.0" if n < 5 else "2.0"))
         for n in range(10)
     ]
-    sides = [
+    return [
         replace(
             side,
             row=replace(
@@ -296,11 +300,29 @@ def test_classes_of_firmware_are_reported() -> None:
         )
         for side in sides
     ]
-    report = build_fleet_report(sides)
+
+
+def test_classes_of_firmware_are_reported() -> None:
+    report = build_fleet_report(firmware_fleet())
     (found,) = report.classes
     assert found.traits == ("disk firmware",)
     assert [round(each.change or 0, 1) for each in found.classes] == [-0.1, -0.3]
     assert "disk firmware: 2.0" in texts(report)["markdown"]
+
+
+def test_the_bias_of_windows_widens_the_intervals_of_classes(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def intervals() -> list[tuple[float, float]]:
+        (found,) = build_fleet_report(firmware_fleet()).classes
+        spans = [member.interval for member in found.classes]
+        return [(math.log1p(own.low), math.log1p(own.high)) for own in spans if own is not None]
+
+    plain = intervals()
+    monkeypatch.setattr(build, "fleet_rule", lambda nodes: replace(fleet_rule(nodes), bias=0.01))
+    assert len(plain) == 2
+    for (low, high), wide in zip(plain, intervals(), strict=True):
+        assert wide == pytest.approx((low - 0.01, high + 0.01))
 
 
 def test_hostile_host_names_are_text() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from importlib.metadata import version
 
 from iostudy.analysis.paired import Interval, as_fraction
@@ -198,12 +199,12 @@ def _class_report(effect: FleetEffect, difference: ClassDifference, rule: Rule) 
 def _class_member(effect: FleetEffect, member: NodeClass, rule: Rule) -> ClassMember:
     """Changes of the baseline's figure are relative to the mean of all nodes."""
     origin = effect.pooled.mean if effect.is_baseline else 0.0
-    inner = member.pooled.interval(rule.risk / rule.comparisons)
-    interval = Interval(inner.low - origin, inner.high - origin)
-    sign = _sign(effect)
+    mean = mean_difference(replace(effect, pooled=member.pooled), rule)
+    interval = Interval(mean.interval.low - origin, mean.interval.high - origin)
+    change = replace(mean, estimate=mean.estimate - origin, interval=interval)
     return ClassMember(
         label=member.label,
         nodes=member.nodes,
-        change=finite(as_fraction(sign * (member.pooled.mean - origin))),
-        interval=build_span((interval if sign > 0 else interval.mirrored()).as_fractions()),
+        change=finite(change.change),
+        interval=build_span(change.change_interval),
     )
