@@ -22,6 +22,7 @@ from iostudy.report.formatting import (
 from iostudy.report.plugin_topics import Topic, TopicValue
 from iostudy.report.section import Section, TextTable, make_table
 from iostudy.results.comparisons import decision_rule, log_figures
+from iostudy.study.combinations import Factor
 from iostudy.study.model import Study
 from iostudy.units import format_percent
 from iostudy_search.screening import designs
@@ -184,18 +185,26 @@ def _answer(study: Study, effects: Sequence[ScreeningResult]) -> str:
     for effect in effects:
         verdicts.setdefault(effect.term.parts[0][0], set()).add(effect.effect.comparison.verdict)
     matter = [factors[index].name for index, kinds in verdicts.items() if kinds & set(_FOUND)]
-    equal = sum(kinds == {Verdict.EQUIVALENT} for kinds in verdicts.values())
-    left = len(factors) - len(matter) - equal
+    equal = [factors[index] for index, kinds in verdicts.items() if kinds == {Verdict.EQUIVALENT}]
+    left = len(factors) - len(matter) - len(equal)
     clauses = ["none is shown to matter"]
     if matter:
         clauses = [f"{len(matter)} {'matters' if len(matter) == 1 else 'matter'}: "]
         clauses[0] += join_words(matter)
     if equal:
-        margin = format_percent(study.decide.margin)
-        clauses.append(f"{equal} {'has' if equal == 1 else 'have'} no effect beyond {margin}")
+        clauses.append(_describe_equivalence(equal, format_percent(study.decide.margin)))
     if left:
         clauses.append(f"{left} {'is' if left == 1 else 'are'} inconclusive")
     return f"Of {format_count(len(factors), 'factor')}, {'; '.join(clauses)}."
+
+
+def _describe_equivalence(factors: Sequence[Factor], margin: str) -> str:
+    """Of several levels each is equivalent to the first one, and two others may differ more."""
+    number = len(factors)
+    if all(len(factor.levels) == 2 for factor in factors):
+        return f"{number} {'has' if number == 1 else 'have'} no effect beyond {margin}"
+    differ = "differs from its first level" if number == 1 else "differ from their first levels"
+    return f"{number} {differ} by no more than {margin}"
 
 
 def _predicted(study: Study, effects: Sequence[ScreeningResult]) -> PredictedBest | None:

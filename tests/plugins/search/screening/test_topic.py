@@ -79,6 +79,18 @@ def test_screening_without_effects_says_so():
     assert example.screening.predicted is None
 
 
+def test_several_levels_are_equivalent_to_the_first_and_not_to_each_other():
+    factors = (factory.factor("block.scheduler", "none", "kyber", "bfq"), *FACTORS[1:4])
+    study = replace(
+        factory.study(*factors, workloads=("file-writes",)),
+        design=ScreeningDesign(DesignKind.SUBSET, reduction=2),
+    )
+    assert report(study, kyber=0.015, bfq=-0.015, true=0.1).headline == (
+        "Of 4 factors, 1 matters: workload.direct; 3 differ from their first levels by no more "
+        "than 3 %."
+    )
+
+
 def test_results_are_effects_the_largest_first():
     (workload,) = report(screening_study(), bfq=-0.2, true=0.1).workloads
     labels = [result.configuration for result in workload.results]
