@@ -104,9 +104,11 @@ def _wait(child: subprocess.Popen[bytes], lease_seconds: float, signals: int) ->
 
 
 def _find_reason(numbers: set[int], before: EndReason) -> EndReason:
+    """A stop remains the reason if the study takes longer than a lease to end."""
     if TERMINATE in numbers or before is EndReason.TERMINATED:
         return EndReason.TERMINATED
-    return EndReason.STOPPED if STOP in numbers else EndReason.LEASE
+    is_stop = STOP in numbers or before is EndReason.STOPPED
+    return EndReason.STOPPED if is_stop else EndReason.LEASE
 
 
 def _report(folder: WorkFolder, order: StudyOrder, ending: Ending) -> None:
