@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 
 from iostudy.cli import list_studies, report_output
+from iostudy.errors import UnsafePathError
+from iostudy.folders import UNSAFE_FOLDERS_OPTION
 from tests.cli.program import Program
 
 GOOD = {"started_at": 1.7e9, "question": "why?", "headline": "so", "state": "complete"}
@@ -87,6 +89,19 @@ def test_a_study_without_its_report_is_listed_by_its_ledger(
 
     monkeypatch.setattr(report_output, "read_samples", refuse)
     list_studies._read_study(program.folder / "results/known")
+
+
+def test_a_folder_that_others_can_change_is_not_cleaned_and_the_remedy_works(
+    tmp_path: Path,
+) -> None:
+    folder = tmp_path / "results"
+    folder.mkdir()
+    folder.chmod(0o777)
+    with pytest.raises(UnsafePathError) as caught:
+        list_studies.clean(folder, yes=True)
+    assert UNSAFE_FOLDERS_OPTION not in caught.value.remedy, "clean has no such option"
+    folder.chmod(0o755)
+    list_studies.clean(folder, yes=True)
 
 
 @pytest.mark.child

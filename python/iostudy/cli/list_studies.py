@@ -18,7 +18,7 @@ from iostudy.cli.failures import explain
 from iostudy.cli.output_folder import RESULTS
 from iostudy.errors import IostudyError, UsageError
 from iostudy.folders import OUTPUT_LOCK
-from iostudy.safe_path import read_regular
+from iostudy.safe_path import read_regular, require_safe
 from iostudy.units import MIB, require_time
 
 if TYPE_CHECKING:
@@ -69,12 +69,11 @@ def clean(
     Folders with a finished trial, or with files that iostudy does not make, stay. So does an empty
     folder where no other one has a study: it may be a mount point, or somebody's.
     """
-    from iostudy.folders import require_safe_folder
     from iostudy.ledger.store import FILE_NAME
     from iostudy.settings.transaction.locks import lock_output_folder
 
-    require_safe_folder(folder, insist=False)
     folders = _subfolders(folder)
+    require_safe(folder)
     has_studies = any((path / FILE_NAME).is_file() for path in folders)
     failed = [path for path in folders if has_studies and _is_disposable(path)]
     for path in failed:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from iostudy.cli.answer_output import Full, Markdown, choose_form
-from iostudy.cli.arguments import Json, Resume, Seed, StudyName, StudyOut
+from iostudy.cli.arguments import Json, Resume, Seed, StudyName, StudyOut, UnsafeFolders
 from iostudy.cli.output_folder import (
     find_output_folder,
     load_study,
@@ -21,6 +21,7 @@ def simulate(
     full: Full = False,
     markdown: Markdown = False,
     json: Json = False,
+    unsafe_folders: UnsafeFolders = False,
 ) -> None:
     """Predict the result of a study on a simulated drive.
 
@@ -44,7 +45,7 @@ def simulate(
             remedy="add simulated: true to target: {drive: ...}, or measure it with `iostudy run`",
         )
     folder = find_output_folder(loaded.name, out, resume=resume, argument=study)
-    make_output_folder(folder, insist=False)
+    make_output_folder(folder, insist=unsafe_folders)
     # Root or not makes no difference, so that another user can resume.
     session = prepare_session(loaded, folder, root=True, resume=resume)
     with print_resume_hint_on_signal(["iostudy", "simulate", study], folder):
@@ -52,6 +53,7 @@ def simulate(
         if final is not None:
             print_existing_report(final, folder, form=form)
         else:
-            run_study(session, Permission(), seed=seed, form=form)
+            permission = Permission(unsafe_folders=unsafe_folders)
+            run_study(session, permission, seed=seed, form=form)
     if json:
         print_run(folder, 0)

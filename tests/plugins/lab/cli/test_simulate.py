@@ -49,6 +49,19 @@ def test_a_prediction_is_marked_and_complete(predicted: InProcessProgram):
         assert "Predicted: " in (predicted.out / page).read_text()
 
 
+def test_a_folder_that_others_can_change_is_refused_unless_the_option_waives_it(
+    predicted: InProcessProgram,
+) -> None:
+    predicted.out.chmod(0o777)
+    try:
+        refused, waived = resume(predicted), resume(predicted, "--unsafe-folders")
+    finally:
+        predicted.out.chmod(0o755)
+    assert refused.returncode == 2
+    assert "--unsafe-folders waives" in " ".join(refused.stderr.split())
+    assert waived.returncode == 0, waived.stderr
+
+
 @pytest.mark.child
 def test_several_hosts_are_predicted_by_several_processes(program: Program):
     program.write(TEXT.replace("simulated: true", "simulated: true, hosts: 2"))
