@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -21,6 +22,8 @@ from iostudy_hadoop.service.request import CLUSTER_FOLDER, find_software
 from iostudy_hadoop.spec import ClusterSpec
 from iostudy_hadoop.started_cluster import StartedCluster
 from iostudy_hadoop.study.target import HdfsTarget
+
+_PLACE_DIGITS = 8
 
 
 class HdfsDriver(TargetDriver[HdfsTarget]):
@@ -70,7 +73,9 @@ def prepare_local_mount(
     require_local_mount(request)
     options = parse_writable(request.options or "")
     prepare = find_software(ClusterSpec(datanodes=options.replication or 1), on_progress)
-    home = folder / CLUSTER_FOLDER / request.point.name
+    # Several mount points may have the same name, in different folders.
+    place = hashlib.sha256(bytes(request.point)).hexdigest()[:_PLACE_DIGITS]
+    home = folder / CLUSTER_FOLDER / f"{request.point.name}-{place}"
     cluster = prepare(home=home, storage=folder)
     yield StartedCluster(cluster, on_progress)
     yield HdfsMount.prepare(request.point, cluster.root, options)

@@ -8,7 +8,9 @@ import pytest
 
 from iostudy.study.targets.directories import DirectoryTarget
 from iostudy.study.targets.loopback import LoopbackTarget
+from iostudy.study.targets.target import MountRequest
 from iostudy_hadoop.hdfs_folder import HdfsFolder
+from iostudy_hadoop.service import driver
 from iostudy_hadoop.service import request as cluster_request
 from iostudy_hadoop.service.request import build_cluster_request
 from iostudy_hadoop.software.artifacts import Distribution
@@ -51,6 +53,21 @@ def test_without_a_folder_for_logs_they_go_with_the_work_folder(tmp_path: Path) 
     change = build_cluster_request(DirectoryTarget(None), SPEC, ()).make(tmp_path, str)
     assert isinstance(change, StartedCluster)
     assert change.cluster.layout.home.parent == tmp_path
+
+
+def test_mounts_whose_points_have_one_name_have_clusters_of_their_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(driver, "require_local_mount", lambda _: None)
+    homes = []
+    for folder in ("a", "b", "a"):
+        request = MountRequest("local-hdfs", tmp_path / folder / "hdfs")
+        change = next(driver.prepare_local_mount(request, tmp_path, str))
+        assert isinstance(change, StartedCluster)
+        homes.append(change.cluster.layout.home)
+    assert homes[0] != homes[1]
+    assert homes[0] == homes[2], "a resumed study finds the logs"
+    assert {home.parent for home in homes} == {tmp_path / "cluster"}
 
 
 def test_in_hdfs_the_cluster_is_the_one_that_is_there(
