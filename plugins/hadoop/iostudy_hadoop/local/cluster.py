@@ -224,6 +224,7 @@ class LocalCluster:
         on_progress(f"starting {self._layout.spec.describe()}")
         self._running = {}
         self._keep(confinement.confine(self._layout, on_progress))
+        port_assignment.require_free(self._layout)
         for server in self._layout.daemons():
             daemon.configure(self._layout, server)
             if server == NAMENODE:

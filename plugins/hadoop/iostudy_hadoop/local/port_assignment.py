@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 from iostudy.errors import UsageError
 from iostudy_hadoop.local import ports
 from iostudy_hadoop.local.layout import ADDRESSES, SHUFFLE_PORT, ClusterDaemon, ClusterLayout, Ports
 
 
 def assign_ports(layout: ClusterLayout) -> Ports:
-    """Return ports that are free now; another process may still take one.
+    """Return the fixed ports, and others that are free now; another process may still take one.
 
-    ClusterError if a fixed port is in use. UsageError if its address is not on the loopback
-    interface, or belongs to several daemons.
+    UsageError if a fixed address is not on the loopback interface, or a port is that of two.
     """
-    wanted = [(daemon, name) for daemon in layout.daemons() for name in ADDRESSES[daemon.role]]
+    wanted = _list_addresses(layout)
     fixed = {(daemon, name): _fixed(layout, daemon, name) for daemon, name in wanted}
-    for (daemon, name), port in fixed.items():
-        if port:
-            ports.require_free(f"the {daemon.name} ({name})", port)
+    taken = Counter(port for port in fixed.values() if port)
+    for (_, name), port in fixed.items():
+        if taken[port] > 1:
+            raise _refused(name, layout.spec.properties[name], "another address has that port")
     free = iter(ports.free(len(wanted)))
-    taken = set(fixed.values())
     chosen: dict[str, dict[str, int]] = {daemon.name: {} for daemon in layout.daemons()}
     for daemon, name in wanted:
         port = fixed[daemon, name] or next(
@@ -27,6 +28,22 @@ def assign_ports(layout: ClusterLayout) -> Ports:
         )
         chosen[daemon.name][name] = port
     return chosen
+
+
+def require_free(layout: ClusterLayout) -> None:
+    """ClusterError if a program of this host listens on a fixed port that a daemon needs.
+
+    Nobody else listens in a network namespace of the cluster.
+    """
+    if layout.namespace is not None:
+        return
+    for daemon, name in _list_addresses(layout):
+        if port := _fixed(layout, daemon, name):
+            ports.require_free(f"the {daemon.name} ({name})", port)
+
+
+def _list_addresses(layout: ClusterLayout) -> list[tuple[ClusterDaemon, str]]:
+    return [(daemon, name) for daemon in layout.daemons() for name in ADDRESSES[daemon.role]]
 
 
 def _fixed(layout: ClusterLayout, daemon: ClusterDaemon, name: str) -> int:

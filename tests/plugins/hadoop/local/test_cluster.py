@@ -17,7 +17,7 @@ from pydantic import TypeAdapter
 
 from iostudy.errors import ClusterError, TargetError, UsageError
 from iostudy_hadoop import processes
-from iostudy_hadoop.local import persistence, port_assignment
+from iostudy_hadoop.local import confinement, persistence, port_assignment
 from iostudy_hadoop.local.cluster import LocalCluster
 from iostudy_hadoop.local.layout import Role
 from tests.plugins.hadoop import webhdfs
@@ -210,14 +210,15 @@ def test_a_home_is_for_one_cluster(cluster, java, distribution, tmp_path):
     assert not list(tmp_path.iterdir())
 
 
-def test_occupied_fixed_port_is_reported_with_its_owner(new_cluster):
+def test_occupied_fixed_port_is_reported_with_its_owner(new_cluster, monkeypatch):
+    monkeypatch.setattr(confinement, "confine", lambda layout, _: layout)  # no namespace
     with socket.create_server(("127.0.0.1", 0)) as server:
         port = server.getsockname()[1]
         cluster = new_cluster(properties={"dfs.namenode.rpc-address": f"localhost:{port}"})
         with pytest.raises(ClusterError, match=rf"\(pid {os.getpid()}\) listens there") as caught:
             cluster.start()
     assert f"port {port}" in caught.value.wanted
-    assert not cluster.layout.home.exists()
+    assert not processes.find_processes(cluster.layout.identity)
 
 
 @pytest.mark.slow

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import os
+import socket
+from dataclasses import replace
+
 import pytest
 
-from iostudy.errors import UsageError
+from iostudy.errors import ClusterError, UsageError
 from iostudy_hadoop.local import port_assignment, ports
 from tests.plugins.hadoop.clusters import layout
 
@@ -28,6 +32,24 @@ def test_a_fixed_port_is_taken_and_given_to_nobody_else(monkeypatch):
     assert (
         port_assignment.assign_ports(layout(properties={RPC: "127.0.0.1:0"}))["namenode"][RPC] != 0
     )
+
+
+def test_a_port_in_use_on_the_host_is_refused_unless_the_daemons_have_a_namespace():
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]
+        on_host = layout(properties={RPC: f"localhost:{port}"})
+        assert port_assignment.assign_ports(on_host)["namenode"][RPC] == port
+        port_assignment.require_free(replace(on_host, uid=os.geteuid()))
+        with pytest.raises(ClusterError, match="listens there") as caught:
+            port_assignment.require_free(on_host)
+    assert caught.value.wanted == f"the namenode ({RPC}) on port {port}"
+    port_assignment.require_free(on_host)
+
+
+def test_two_addresses_of_one_port_are_refused():
+    properties = {RPC: "127.0.0.1:9000", "dfs.datanode.address": "localhost:9000"}
+    with pytest.raises(UsageError, match="another address has that port"):
+        port_assignment.assign_ports(layout(properties=properties))
 
 
 @pytest.mark.parametrize(
