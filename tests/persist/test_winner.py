@@ -170,6 +170,26 @@ def test_an_unproven_configuration_needs_consent_to_be_installed(folder, capsys)
     assert "--unproven" in refused.exception.remedy
 
 
+def test_a_folder_of_files_keeps_those_of_others(folder):
+    role = folder / "role"
+    command = ["persist", str(folder), "--format", "ansible", "--out", str(role)]
+    for _ in range(2):
+        written = CliRunner().invoke(app, command)
+        assert written.exception is None, written.exception
+    theirs = "---\n- name: Ours\n# Written by `iostudy persist`: merged by hand.\n"
+    (role / "tasks/main.yml").write_text(theirs)
+    (role / "README.md").unlink()
+    refused = CliRunner().invoke(app, command)
+    assert isinstance(refused.exception, UsageError)
+    assert "tasks/main.yml\n" in str(refused.exception)
+    assert "not iostudy's" in refused.exception.found
+    assert (role / "tasks/main.yml").read_text() == theirs
+    assert not (role / "README.md").exists()
+    (role / "README.md").write_text("# Our role\n")
+    (role / "tasks/main.yml").unlink()
+    assert isinstance(CliRunner().invoke(app, command).exception, UsageError)
+
+
 def test_only_folders_of_studies(tmp_path):
     with pytest.raises(LedgerError):
         winner.select_settings(tmp_path, None, ())

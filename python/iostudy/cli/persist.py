@@ -18,7 +18,8 @@ from iostudy.folders import make_output_folder
 from iostudy.persist import formats, fstab, places
 from iostudy.persist.ansible import ROLE
 from iostudy.persist.install import install as write
-from iostudy.persist.plan import Artifact, PersistencePlan
+from iostudy.persist.install import not_own
+from iostudy.persist.plan import MARK, Artifact, PersistencePlan
 from iostudy.persist.request import DiskMatch, PersistRequest
 from iostudy.plugins import require_plugin_of
 from iostudy.study.declared_settings import declare_files
@@ -160,22 +161,33 @@ def _shown(artifact: Artifact) -> str:
 
 
 def _write_folder(rendered: PersistencePlan, folder: Path, *, unsafe_folders: bool) -> None:
-    """Write the files below the folder; RecordError if that fails."""
+    """Write the files below the folder; RecordError if that fails.
+
+    UsageError before the first write if one would replace a file that is not iostudy's.
+    """
     make_output_folder(folder, insist=unsafe_folders)
+    files = {}
     for artifact in rendered.artifacts:
         base = ROLE if artifact.path.is_relative_to(ROLE) else artifact.path.parent
-        path = folder / artifact.path.relative_to(base)
-        try:
+        files[folder / artifact.path.relative_to(base)] = artifact.after
+    try:
+        for path, text in files.items():
+            # The README of a role has no mark but its heading.
+            mark = MARK if MARK in text else text.partition("\n")[0]
+            head = path.read_text("utf-8", "replace").splitlines()[:2] if path.exists() else [mark]
+            if not any(mark in line for line in head):
+                raise not_own(path, "name a new folder, and merge its files into yours")
+        for path, text in files.items():
             path.parent.mkdir(parents=True, exist_ok=True)
-            write_whole(path, artifact.after.encode())
-        except OSError as error:
-            raise RecordError(
-                "to write a file",
-                found=error.strerror or str(error),
-                where=str(path),
-                remedy="free space there, or name another folder",
-            ) from error
-    say(f"{len(rendered.artifacts)} files are in {folder}")
+            write_whole(path, text.encode())
+    except OSError as error:
+        raise RecordError(
+            "to write a file",
+            found=error.strerror or str(error),
+            where=str(path),
+            remedy="free space there, or name another folder",
+        ) from error
+    say(f"{len(files)} files are in {folder}")
 
 
 def _difference(artifact: Artifact) -> Iterable[str]:

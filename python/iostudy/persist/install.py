@@ -98,12 +98,7 @@ def require_installable(rendered: PersistencePlan) -> None:
         )
     for artifact in rendered.artifacts:
         if artifact.path != fstab.FILE and artifact.before and MARK not in artifact.before:
-            raise UsageError(
-                f"to write {artifact.path}",
-                found="a file that is not iostudy's",
-                where=str(artifact.path),
-                remedy="rename or remove it",
-            )
+            raise not_own(artifact.path, "rename or remove it")
     if os.geteuid() != 0:
         raise UsageError(
             "to write the configuration of this host",
@@ -111,6 +106,16 @@ def require_installable(rendered: PersistencePlan) -> None:
             where="--install",
             remedy="run it as root; without --install the files are only printed",
         )
+
+
+def not_own(path: Path, remedy: str) -> UsageError:
+    """Return the error for a file that iostudy did not write."""
+    return UsageError(
+        f"to write {path}",
+        found="a file that is not iostudy's",
+        where=str(path),
+        remedy=remedy,
+    )
 
 
 def _check(artifact: Artifact, host: TargetHost) -> None:
