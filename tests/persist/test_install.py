@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import errno
 import os
+import signal
 import stat
 import sys
 from dataclasses import dataclass, field, replace
@@ -9,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from iostudy.cli.signals import EndedBySignal
 from iostudy.errors import BusyError, SettingError, UsageError
 from iostudy.persist import fstab, install, sysctl, udev
 from iostudy.persist.install import TargetHost
@@ -16,6 +18,7 @@ from iostudy.persist.plan import Activation, Artifact, Conflict, Expected, Persi
 from iostudy.persist.request import PersistedSetting
 from iostudy.settings import commands
 from iostudy.settings.commands import CommandError
+from iostudy.settings.transaction.deferred_signals import run_or_defer
 from iostudy.settings.transaction.locks import lock_devices
 from tests.persist import private
 from tests.persist.trees import write
@@ -233,6 +236,51 @@ def test_refusal_by_a_tool_restores_all_files(root, host):
     found = files(root)
     assert found.pop("etc/fstab") == FSTAB
     assert all(".iostudy-" in name for name in found)
+
+
+def test_a_signal_during_an_activation_restores_all_files(root):
+    def end(*command: str) -> str:
+        if command[0] == "sysctl":
+            raise EndedBySignal(signal.SIGINT)
+        return ""
+
+    with pytest.raises(EndedBySignal):
+        install.install(planned(root), TargetHost(root, end))
+    found = files(root)
+    assert found.pop("etc/fstab") == FSTAB
+    assert all(".iostudy-" in name for name in found)
+
+
+def test_a_signal_between_two_files_waits_and_restores_both(root, monkeypatch):
+    write_whole, written = install.write_whole, []
+
+    def end() -> None:
+        raise EndedBySignal(signal.SIGTERM)
+
+    def write_file(path: Path, content: bytes, like: Path | None = None) -> None:
+        write_whole(path, content, like)
+        written.append(path.name)
+        run_or_defer(end)
+
+    monkeypatch.setattr(install, "write_whole", write_file)
+    with pytest.raises(EndedBySignal):
+        install.install(planned(root), TargetHost(root, lambda *command: ""))
+    assert (written[0], written[-1]) == ("90-iostudy.conf", "fstab")
+    found = files(root)
+    assert found.pop("etc/fstab") == FSTAB
+    assert all(".iostudy-" in name for name in found)
+
+
+def test_a_file_that_stays_after_a_signal_is_named(root):
+    def end(*command: str) -> str:
+        if command[0] == "sysctl":
+            for backup in (root / "etc").glob("fstab.iostudy-*"):
+                backup.unlink()
+            raise EndedBySignal(signal.SIGINT)
+        return ""
+
+    with pytest.raises(SettingError, match=r"SIGINT\n.*not restored: /etc/fstab \(No such.*rename"):
+        install.install(planned(root), TargetHost(root, end))
 
 
 @pytest.mark.child

@@ -18,12 +18,14 @@ from iostudy.persist.dropins import read_text, resolve_path
 from iostudy.persist.plan import MARK, Artifact, Expected, PersistencePlan
 from iostudy.settings import commands
 from iostudy.settings.commands import CommandError
+from iostudy.settings.transaction.deferred_signals import defer_signals
 from iostudy.settings.transaction.locks import lock_devices, lock_host
 
 CommandRunner = Callable[..., str]
 
 _VERIFY_FSTAB = ("findmnt", "--verify", "--tab-file")
 _VERIFY_UDEV = ("udevadm", "verify")
+_RESTORED = "all files are restored"
 
 
 @dataclass(frozen=True)
@@ -57,8 +59,8 @@ def install(
     Raises UsageError before anything is written: without root, for lines of others that say
     something else, for a file that its own tool refuses, or that has changed since it was read.
     SettingError where a file cannot be written or a tool does not activate it: the files are then
-    as they were. SettingError also where the kernel says something else afterwards: the files then
-    stay, and hold from the next start.
+    as they were, as after a signal. SettingError also where the kernel says something else
+    afterwards: the files then stay, and hold from the next start.
     """
     host = host or TargetHost()
     require_installable(rendered)
@@ -73,17 +75,25 @@ def install(
             _check(artifact, host)
         for artifact in changing:
             _require_unchanged(artifact, host)
-        replaced = _write(changing, host)
+        replaced: tuple[_ReplacedFile, ...] = ()
         try:
+            with defer_signals():
+                replaced = _write(changing, host)
             active = [text for artifact in (*changing, *idle) for text in _activate(artifact, host)]
-        except CommandError as error:
-            raise SettingError(
-                "to activate the settings",
-                found=str(error),
-                where="--install",
-                remedy=f"{_restore(replaced)}; fix what the tool names and try again. Settings "
-                "activated before the failure stay active until the next boot",
-            ) from error
+        except SettingError:
+            raise
+        except BaseException as error:
+            with defer_signals():
+                restored = _restore(replaced)
+            if isinstance(error, CommandError) or restored != _RESTORED:
+                raise SettingError(
+                    "to activate the settings",
+                    found=str(error),
+                    where="--install",
+                    remedy=f"{restored}; fix what is named above and try again. Settings "
+                    "activated before the failure stay active until the next boot",
+                ) from error
+            raise
     return (*(f"written: {file.path}; {file.undo}" for file in replaced), *active)
 
 
@@ -233,7 +243,7 @@ def _back_up(artifact: Artifact, stamp: str, host: TargetHost) -> _ReplacedFile:
 def _restore(replaced: Iterable[_ReplacedFile]) -> str:
     """Restore all files that can be, and return what the user has to know of it."""
     stayed = list(filter(None, [file.restore() for file in replaced]))
-    return f"not restored: {'; '.join(stayed)}" if stayed else "all files are restored"
+    return f"not restored: {'; '.join(stayed)}" if stayed else _RESTORED
 
 
 def _activate(artifact: Artifact, host: TargetHost) -> tuple[str, ...]:
