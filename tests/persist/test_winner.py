@@ -11,10 +11,12 @@ from iostudy.errors import LedgerError, UsageError
 from iostudy.ledger.store import Ledger
 from iostudy.persist import winner
 from iostudy.persist.formats import Format, plan
+from iostudy.persist.request import PersistRequest
 from iostudy.results.comparisons import compare_configurations, rank_configurations
 from iostudy.study.combinations import Level
 from iostudy.study.parser import parse
 from tests.report import factory
+from tests.results import test_windows_rule
 
 TEXT = """\
 question: Which?
@@ -159,6 +161,31 @@ def test_the_provenance_states_verdict_study_and_host(folder):
     for form in (None, Format.ANSIBLE):
         for file in plan(other, form).artifacts:
             assert file.path.suffix == ".md" or "UNPROVEN" in file.after
+
+
+@pytest.mark.parametrize("gain", [0.2, 0.0])
+def test_windows_that_whole_trials_contradict_are_no_proof(gain):
+    own = test_windows_rule.study("switchback")
+    windows = compare_configurations(own, test_windows_rule.rows(noise=0.002, gain=0.2))
+    trials = test_windows_rule.rows(noise=0.002, gain=gain)[:15]
+    choice = winner._with_provenance(
+        PersistRequest("x", ()),
+        own,
+        factory.study_row(own, {}),
+        winner.find_winner(own, windows),
+        windows,
+        trials,
+    )
+    assert choice.proven == bool(gain)
+    conclusion, verdict, *trial, _study = choice.provenance
+    assert verdict.startswith("io: better, iops +22.")
+    if gain:
+        assert conclusion == "Verdict: better than the baseline none on io."
+        assert not trial
+    else:
+        assert conclusion.startswith("UNPROVEN: whole trials contradict the windows.")
+        (line,) = trial
+        assert re.fullmatch(r"io in whole trials: iops [+-]0\.\d+ % \[.+\], 5 blocks\.", line)
 
 
 def test_an_unproven_configuration_needs_consent_to_be_installed(folder, capsys):

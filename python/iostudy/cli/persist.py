@@ -108,7 +108,7 @@ def persist(
         raise usage_error(
             f"to install {choice.origin}",
             f"no proof that it is better{evidence}",
-            "run more blocks, or give --unproven; the files then say that it is unproven",
+            "see the report, or give --unproven; the files then say that it is unproven",
         )
     rendered = formats.plan(choice, form)
     for text in (*rendered.notes, *map(str, rendered.unsupported)):

@@ -9,9 +9,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from iostudy.analysis.comparison import Comparison
+from iostudy.analysis.paired import as_fraction
 from iostudy.analysis.ranking import Ranking
+from iostudy.analysis.switchback.confirmation import ConfirmationOutcome
 from iostudy.errors import UsageError
-from iostudy.ledger.rows import StudyRow, TrialRow, measured_rows
+from iostudy.ledger.rows import MeasuredRow, StudyRow, TrialRow, measured_rows
 from iostudy.ledger.studies import NODES, find_verdict_folder, open_ledger, read_study
 from iostudy.ledger.windows import WindowRecord
 from iostudy.persist import places
@@ -19,6 +21,7 @@ from iostudy.persist.request import PersistRequest
 from iostudy.results import recommendation as rule
 from iostudy.results.comparisons import (
     ComparisonResult,
+    collect_figures,
     compare_configurations,
     exclude_bounds,
     exclude_guards,
@@ -58,19 +61,14 @@ def select_settings(folder: Path, label: str | None, on: Sequence[str]) -> Persi
         )
     mode = find_mode(study)
     compares = mode.compares_configurations
-    if label:
-        if label in study.bounds:
-            raise UsageError(
-                "a configuration that one may keep",
-                found=f"{label}, a bound: it shows what is possible, and is not for production",
-                where=f"the study {study.name}",
-                remedy=f"give one of: {'; '.join(chosen.label for chosen in study.choices())}",
-            )
-        compared = compare_configurations(study, measured) if compares else ()
-        configuration = find_configuration(study, label)
-        choice = _build_request(study, configuration, row, trials, on)
-        return _with_provenance(choice, study, row, configuration, compared)
-    if not compares:
+    if label in study.bounds:
+        raise UsageError(
+            "a configuration that one may keep",
+            found=f"{label}, a bound: it shows what is possible, and is not for production",
+            where=f"the study {study.name}",
+            remedy=f"give one of: {'; '.join(chosen.label for chosen in study.choices())}",
+        )
+    if not (label or compares):
         raise UsageError(
             "the winner of a study that compares configurations",
             found=f"{mode}, which compares no two of its runs",
@@ -78,10 +76,12 @@ def select_settings(folder: Path, label: str | None, on: Sequence[str]) -> Persi
             remedy=f"{mode.instead} and keep that one's winner, or choose a run yourself with "
             "--configuration LABEL",
         )
-    compared = compare_configurations(study, measured)
-    configuration = find_winner(study, compared)
+    compared = compare_configurations(study, measured) if compares else ()
+    configuration = find_configuration(study, label) if label else find_winner(study, compared)
     choice = _build_request(study, configuration, row, trials, on)
-    choice = _with_provenance(choice, study, row, configuration, compared)
+    choice = _with_provenance(choice, study, row, configuration, compared, trials)
+    if label:
+        return choice
     rivals = _note_other_best(study, configuration, rank_configurations(study, measured))
     return replace(choice, notes=(*rivals, *choice.notes))
 
@@ -92,12 +92,26 @@ def _with_provenance(
     row: StudyRow,
     configuration: Configuration,
     compared: Sequence[ComparisonResult],
+    trials: Sequence[MeasuredRow],
 ) -> PersistRequest:
     results = [result for result in compared if result.configuration == configuration.label]
-    lines = describe_provenance(study, row, results)
-    return replace(
-        choice, provenance=lines, proven=bool(results) and rule.meets_goal(study, results)
-    )
+    contradictions = tuple(_describe_contradictions(study, results, trials))
+    lines = describe_provenance(study, row, results, contradictions)
+    proven = bool(results) and not contradictions and rule.meets_goal(study, results)
+    return replace(choice, provenance=lines, proven=proven)
+
+
+def _describe_contradictions(
+    study: Study, results: Iterable[ComparisonResult], trials: Sequence[MeasuredRow]
+) -> Iterator[str]:
+    """Describe the whole trials that contradict windows."""
+    figures = collect_figures(study, trials) if find_mode(study).measures_windows else {}
+    for result in results:
+        confirmed = rule.confirm(study, result, figures)
+        if confirmed and confirmed[1].outcome is ConfirmationOutcome.DISAGREE:
+            mean, ends = as_fraction(confirmed[0].mean), confirmed[0].interval.as_fractions()
+            change = f"{result.figure.name} {format_relative_interval(mean, *ends)}"
+            yield f"{result.title} in whole trials: {change}, {confirmed[0].count} blocks."
 
 
 def find_configuration(study: Study, label: str) -> Configuration:
@@ -190,16 +204,25 @@ def _build_request(
 
 
 def describe_provenance(
-    study: Study, row: StudyRow, results: Sequence[ComparisonResult]
+    study: Study,
+    row: StudyRow,
+    results: Sequence[ComparisonResult],
+    contradictions: Sequence[str] = (),
 ) -> tuple[str, ...]:
-    """Return a line with the conclusion, one for each workload, and the study."""
+    """Return a line with the conclusion, one for each workload, and the study.
+
+    ``contradictions`` describe the whole trials that contradict windows.
+    """
     host = row.circumstances.get("host", {})
     name = host.get("hostname") or "unknown"
     kernel = f"kernel {(host.get('kernel') or {}).get('release') or 'unknown'}"
     date = datetime.fromtimestamp(row.started_at, UTC).strftime("%Y-%m-%d")
     return (
-        _conclude(study, results),
+        "UNPROVEN: whole trials contradict the windows. Use whole trials (decide: {mode: trials})."
+        if contradictions
+        else _conclude(study, results),
         *_describe_verdicts(results),
+        *contradictions,
         f"Study {study.name} of {date}, host {name}, {kernel}, iostudy {row.iostudy_version}.",
     )
 

@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import math
+from collections.abc import Iterable, Mapping, Sequence
 from statistics import fmean
 
+from iostudy.analysis.paired import PairedRuns
+from iostudy.analysis.switchback.confirmation import Agreement, PairedMean, measure_agreement
 from iostudy.analysis.verdict import Verdict
-from iostudy.results.comparisons import ComparisonResult, exclude_bounds, exclude_guards
+from iostudy.results.comparisons import (
+    BlockFigures,
+    ComparisonResult,
+    decision_rule,
+    exclude_bounds,
+    exclude_guards,
+)
 from iostudy.study.mode import find_mode
 from iostudy.study.model import Study
 
@@ -90,3 +99,27 @@ def select_confirmations(
         return {}
     of_choice = (result for result in compared if result.configuration == recommended)
     return {result.workload: (recommended,) for result in of_choice}
+
+
+def confirm(
+    study: Study, result: ComparisonResult, figures: Mapping[tuple[str, str], BlockFigures]
+) -> tuple[PairedMean, Agreement] | None:
+    """Return the change in whole trials, a log-ratio of the figure, and how windows agree with it.
+
+    ``figures`` are those of the trials. None with fewer than two blocks of either, or if a failed
+    block leaves the windows without a standard deviation.
+    """
+    labels = study.baseline.label, result.configuration
+    base, other = (figures.get((result.workload, label), {}) for label in labels)
+    common, windows = sorted(base.keys() & other.keys()), result.comparison
+    if min(len(common), windows.blocks) < 2 or math.isnan(windows.sd):
+        return None
+    ratios = PairedRuns.from_figures(
+        [base[block] for block in common], [other[block] for block in common], higher_is_better=True
+    ).differences
+    trials = PairedMean(float(ratios.mean()), float(ratios.std(ddof=1)), len(ratios))
+    estimate, shown = windows.estimate, windows.interval
+    if not windows.higher_is_better:
+        estimate, shown = -estimate, shown.mirrored()
+    measured = PairedMean(estimate, windows.sd, windows.blocks)
+    return trials, measure_agreement(trials, measured, shown, decision_rule(study).delta)

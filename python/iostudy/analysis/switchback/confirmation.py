@@ -37,6 +37,12 @@ class PairedMean:
     sd: float
     count: int
 
+    @property
+    def interval(self) -> Interval:
+        """The 95 % interval of the mean."""
+        half = _trial_half_width(self, self.count)
+        return Interval(self.mean - half, self.mean + half)
+
 
 @dataclass(frozen=True)
 class Agreement:

@@ -7,14 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from pydantic import FiniteFloat
 
-from iostudy.analysis.paired import Interval, PairedRuns, as_fraction, mean_interval
-from iostudy.analysis.switchback.confirmation import (
-    CONFIDENCE,
-    MOST_BLOCKS,
-    ConfirmationOutcome,
-    PairedMean,
-    measure_agreement,
-)
+from iostudy.analysis.paired import Interval, as_fraction
+from iostudy.analysis.switchback.confirmation import MOST_BLOCKS, ConfirmationOutcome
 from iostudy.analysis.switchback.window_plan import HALVES, WindowPlan
 from iostudy.diagnosis.context import collect_operating_points
 from iostudy.diagnosis.diagnose import diagnose
@@ -39,13 +33,8 @@ from iostudy.report.formatting import (
 )
 from iostudy.report.section import Section, make_table
 from iostudy.report.topics.covariates import format_share
-from iostudy.results.comparisons import (
-    BlockFigures,
-    ComparisonResult,
-    collect_figures,
-    decision_rule,
-)
-from iostudy.results.recommendation import select_confirmations
+from iostudy.results.comparisons import BlockFigures, ComparisonResult, collect_figures
+from iostudy.results.recommendation import confirm, select_confirmations
 from iostudy.results.recorded_study import RecordedStudy
 from iostudy.results.trial_contexts import build_run_context
 from iostudy.study.mode import find_mode
@@ -169,43 +158,28 @@ WHOLE_TRIALS = Step(
 
 
 def _confirm(
-    study: Study, result: ComparisonResult, values: Mapping[tuple[str, str], BlockFigures]
+    study: Study, result: ComparisonResult, figures: Mapping[tuple[str, str], BlockFigures]
 ) -> ConfirmationReport | None:
-    base = values.get((result.workload, study.baseline.label), {})
-    other = values.get((result.workload, result.configuration), {})
-    common = sorted(base.keys() & other.keys())
-    windows = result.comparison
-    if len(common) < 2 or math.isnan(windows.sd):
+    confirmed, windows = confirm(study, result, figures), result.comparison
+    if confirmed is None:
         return None
-    higher = windows.higher_is_better
-    sign = 1 if higher else -1
-    ratios = PairedRuns.from_figures(
-        [base[block] for block in common],
-        [other[block] for block in common],
-        higher_is_better=higher,
-    ).differences
-    agreement = measure_agreement(
-        PairedMean(float(ratios.mean()), float(ratios.std(ddof=1)), len(ratios)),
-        PairedMean(windows.estimate, windows.sd, windows.blocks),
-        windows.interval,
-        decision_rule(study).delta,
-    )
+    trials, agreement = confirmed
     return ConfirmationReport.copy_from(
         agreement,
         configuration=result.configuration,
-        blocks=len(ratios),
-        change=as_fraction(sign * float(ratios.mean())),
-        interval=_span(mean_interval(ratios, 1 - CONFIDENCE), higher=higher),
+        blocks=trials.count,
+        change=as_fraction(trials.mean),
+        interval=_span(trials.interval),
         windows_change=windows.change,
         windows_interval=build_span(windows.change_interval),
-        difference=as_fraction(sign * agreement.difference),
-        difference_interval=_span(Interval(agreement.low, agreement.high), higher=higher),
+        difference=as_fraction(agreement.difference),
+        difference_interval=_span(Interval(agreement.low, agreement.high)),
     )
 
 
-def _span(interval: Interval, *, higher: bool) -> Span:
-    """Return an interval of log-ratios as changes of the figure."""
-    low, high = (interval if higher else interval.mirrored()).as_fractions()
+def _span(interval: Interval) -> Span:
+    """Return an interval of log-ratios of the figure as changes."""
+    low, high = interval.as_fractions()
     return Span(low=low, high=high)
 
 
