@@ -148,3 +148,25 @@ def test_a_kept_configuration_names_its_guards() -> None:
     )
     assert lines[0].endswith("on file-writes, not worse by 3 % on exec_time of file-writes.")
     assert lines[2].startswith("exec_time of file-writes: equivalent")
+
+
+def test_a_kept_configuration_names_the_loss_that_its_goal_allows() -> None:
+    own = replace(BOTH, decide=replace(BOTH.decide, goal=Goal(("file-writes", "file-reads"))))
+    effects = GAIN | {("file-reads", "bfq"): -0.2}
+    results = compare_configurations(own, rows(own, blocks=20, effects=effects))
+    assert recommend(own, results) == "bfq"
+    assert describe_provenance(own, study_row(own, {}), results)[0] == (
+        "Verdict: better than the baseline none on file-writes, worse on file-reads, which the "
+        "goal allows."
+    )
+
+
+def test_a_kept_configuration_claims_no_guard_outside_its_goal() -> None:
+    own = with_guard(BOTH)
+    own = replace(own, decide=replace(own.decide, goal=Goal(("file-reads",), not_worse=())))
+    trials = [
+        replace(row, figures={**(row.figures or {}), "exec_time": 1.0})
+        for row in rows(own, blocks=20, effects={("file-reads", "bfq"): 0.3})
+    ]
+    lines = describe_provenance(own, study_row(own, {}), compare_configurations(own, trials))
+    assert lines[0] == "Verdict: better than the baseline none on file-reads."

@@ -12,6 +12,7 @@ from iostudy.analysis.comparison import Comparison
 from iostudy.analysis.paired import as_fraction
 from iostudy.analysis.ranking import Ranking
 from iostudy.analysis.switchback.confirmation import ConfirmationOutcome
+from iostudy.analysis.verdict import Verdict
 from iostudy.errors import UsageError
 from iostudy.ledger.rows import MeasuredRow, StudyRow, TrialRow, measured_rows
 from iostudy.ledger.studies import NODES, find_verdict_folder, open_ledger, read_study
@@ -27,7 +28,6 @@ from iostudy.results.comparisons import (
     exclude_guards,
     rank_configurations,
 )
-from iostudy.results.recommendation import meets_goal
 from iostudy.settings.values import AS_FOUND
 from iostudy.study.combinations import Configuration
 from iostudy.study.mode import find_mode
@@ -229,14 +229,17 @@ def describe_provenance(
 
 def _conclude(study: Study, results: Sequence[ComparisonResult]) -> str:
     baseline = study.baseline.label
-    if meets_goal(study, results):
+    if rule.meets_goal(study, results):
         better = [result.workload for result in exclude_guards(results) if result.meets_better]
         where = " and ".join(label for label in better if label in study.goal.better)
+        lost = [r.title for r in results if r.comparison.verdict is Verdict.WORSE]
         guards = [label for label in study.goal.not_worse or () if label not in better]
+        guards += [result.title for result in rule.select_guards(study, results)]
+        required = ", ".join(title for title in guards if title not in lost)
         margin = format_percent(study.decide.margin)
-        guards += [result.title for result in results if result.is_guard]
-        guarded = f", not worse by {margin} on {', '.join(guards)}" if guards else ""
-        return f"Verdict: better than the baseline {baseline} on {where}{guarded}."
+        guarded = f", not worse by {margin} on {required}" if required else ""
+        worse = f", worse on {', '.join(lost)}, which the goal allows" if lost else ""
+        return f"Verdict: better than the baseline {baseline} on {where}{guarded}{worse}."
     return (
         f"UNPROVEN: the study did not show it to be better than the baseline {baseline} on a "
         "workload of its goal, and not worse on the others."

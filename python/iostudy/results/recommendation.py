@@ -81,13 +81,19 @@ def meets_goal(study: Study, comparisons: Iterable[ComparisonResult]) -> bool:
     goal = study.goal
     assert goal.not_worse is not None
     shown = [label for label in goal.better if label in results and results[label].meets_better]
-    concerned = {*goal.better, *goal.not_worse}
-    figures = (r.meets_guard for r in all_results if r.is_guard and r.workload in concerned)
     return (
         bool(shown)
         and all(label in results and results[label].meets_guard for label in goal.not_worse)
-        and all(figures)
+        and all(result.meets_guard for result in select_guards(study, all_results))
     )
+
+
+def select_guards(
+    study: Study, results: Iterable[ComparisonResult]
+) -> tuple[ComparisonResult, ...]:
+    """Return the results by further figures of the workloads of the goal."""
+    concerned = {*study.goal.better, *(study.goal.not_worse or ())}
+    return tuple(result for result in results if result.is_guard and result.workload in concerned)
 
 
 def select_confirmations(

@@ -113,6 +113,15 @@ def test_a_workload_outside_the_goal_is_named() -> None:
     assert said(both, "kyber").endswith("on write, and without a required verdict on read.")
 
 
+def test_a_loss_that_the_goal_allows_is_named() -> None:
+    three = {"write": {"kyber": WORSE}, "read": {"kyber": BETTER}, "mixed": {"kyber": SAME}}
+    assert said(three, "kyber") == (
+        "kyber is better than “none”: by 8.0 % [6.0, 10.0] on read, and equivalent within 3 % on "
+        "mixed and worse by 12.0 % [9.0, 15.0] on write, which the goal allows."
+    )
+    assert "without a required verdict" not in said({**three, "mixed": {"kyber": BETTER}}, "kyber")
+
+
 def test_better_without_a_guard_is_no_recommendation() -> None:
     both = {"write": {"kyber": BETTER}, "read": {"kyber": OPEN}}
     assert said(both).startswith(

@@ -334,7 +334,8 @@ class _Headline:
         if rivals := [label for label in candidates[1:] if label in self.by_configuration]:
             who = f"{self._name([winner, *rivals])} are better than {self.baseline}; "
             who += f"{self.topic.name(winner)}, with the highest estimate,"
-        rest = [name for name in results if name not in better]
+        lost = [name for name, result in results.items() if result.verdict is Verdict.WORSE]
+        rest = [name for name in results if name not in {*better, *lost}]
         clauses = []
         if shown := [name for name in rest if results[name].not_worse]:
             same = all(results[name].verdict is Verdict.EQUIVALENT for name in shown)
@@ -342,7 +343,9 @@ class _Headline:
             clauses.append(f"{what} {self.topic.limit} on {_rest(shown)}")
         if open_ := [name for name in rest if not results[name].not_worse]:
             clauses.append(f"without a required verdict on {_rest(open_)}")
-        more = f", and {' and '.join(clauses)}" if rest else ""
+        if lost:
+            clauses.append(f"worse {self._say_sizes(results, lost)}, which the goal allows")
+        more = f", and {' and '.join(clauses)}" if clauses else ""
         return f"{who} {self._say_sizes(results, better)}{more}"
 
     def say_divided(self, better: Sequence[str]) -> str:
