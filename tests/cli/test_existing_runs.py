@@ -9,8 +9,14 @@ import pytest
 
 from iostudy.cli.existing_runs import read_csv_runs, read_fio_runs
 from iostudy.errors import UsageError
-from iostudy.report.documents.existing_runs import RunsComparison
-from iostudy.report.render import json_
+from iostudy.report.documents.existing_runs import (
+    FigureRuns,
+    RunsComparison,
+    build_runs_comparison,
+    build_runs_document,
+)
+from iostudy.report.render import json_, markdown
+from iostudy.workloads.definition import Figure
 from tests.json_schema import assert_conforms
 
 
@@ -80,6 +86,25 @@ def test_single_runs_get_no_interval(program):
     assert "[too wide]" in done.stdout
     assert "inconclusive" in done.stdout
     assert "A single run has no interval" in " ".join(done.stdout.split())
+
+
+@pytest.mark.parametrize(
+    ("runs", "single", "equal"),
+    [
+        ([([10.0, 10.0], [9.0, 9.0])], False, True),
+        ([([10.0], [9.0, 9.0])], True, False),
+        ([([10.0], [9.0]), ([10.0, 10.0], [9.0, 9.0])], True, True),
+        ([([10.0, 10.1], [9.0, 9.1])], False, False),
+    ],
+)
+def test_what_would_give_an_interval_is_said_of_each_case(runs, *, single, equal):
+    rate = Figure(name="iops", unit="op/s", documentation="", higher_is_better=True)
+    figures = [FigureRuns(rate, first, second) for first, second in runs]
+    comparison = build_runs_comparison(("before", "after"), figures, 0.03, 0.05)
+    text = markdown.render_document(build_runs_document(comparison))
+    text = " ".join(text.split())
+    assert ("A single run has no interval" in text) == single
+    assert ("A few equal values have no interval and decide nothing: give more" in text) == equal
 
 
 def test_jobs_that_are_mixed_within_a_set_are_listed(program):

@@ -145,10 +145,15 @@ def build_runs_document(comparison: RunsComparison) -> Document:
         f"{better[0].upper()}{better[1:]}. Means are geometric. Intervals are Welch's of the "
         f"logarithms, analysed once; margin {margin}, and a risk of {risk}{together}."
     )
-    single = "A single run has no interval and decides nothing: repeat it."
-    is_single = any(result.interval is None for result in comparison.compared)
+    unknown = [result for result in comparison.compared if result.interval is None]
+    single = [min(result.first.runs, result.second.runs) < _FEWEST for result in unknown]
+    notes = [note]
+    if any(single):
+        notes.append("A single run has no interval and decides nothing: repeat it.")
+    if not all(single):
+        equal = "A few equal values have no interval and decide nothing"
+        notes.append(f"{equal}: give more runs, or values of more digits.")
     title = f"{comparison.second} compared with {comparison.first}"
-    notes = (note, single) if is_single else (note,)
     sections = [Section("compared", title, notes, tables=(table,))]
     if comparison.differences:
         differences = make_table(
