@@ -21,6 +21,7 @@ from iostudy.cli.bench.view import (
     ProgressLine,
     format_bars,
     print_result,
+    print_screen,
     show_progress,
 )
 from iostudy.diagnosis.bottleneck import Bottleneck, Diagnosis, Finding
@@ -287,8 +288,23 @@ def test_requests_of_the_block_layer_are_printed_with_what_was_lost(capsys):
     assert "note: 6 of 210 events" in captured.err
 
 
-def test_missing_requests_are_reported(capsys):
-    print_result(IO, OPTIONS, with_requests(BlockRequests({}, 0, 0, 0, 0.0)), LIMITED)
+def test_the_screen_has_traced_requests_and_the_notes(capsys):
+    print_screen(IO, OPTIONS, result(), LIMITED)
+    plain = capsys.readouterr()
+    assert "requests of" not in plain.out
+    assert plain.err == "note: fell back to psync\n"
+    print_screen(IO, OPTIONS, with_requests(REQUESTS), LIMITED)
+    captured = capsys.readouterr()
+    lines = [line.split() for line in captured.out.splitlines()]
+    assert ["sda", "read", "91.5", "64.0", "128", "128", "240", "240"] in lines
+    assert ["read", "of", "sda,", "up", "to", "us", "share,", "%"] in lines
+    assert lines[-1][:5] == ["one", "run", "has", "no", "error"]
+    assert "note: fell back to psync\nnote: 6 of 210 events" in captured.err
+
+
+@pytest.mark.parametrize("show", [print_result, print_screen])
+def test_missing_requests_are_reported(capsys, show):
+    show(IO, OPTIONS, with_requests(BlockRequests({}, 0, 0, 0, 0.0)), LIMITED)
     captured = capsys.readouterr()
     assert "requests of" not in captured.out
     assert "note: no request was recorded" in captured.err

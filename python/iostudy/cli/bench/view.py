@@ -49,7 +49,7 @@ _NEXT = "one run has no error bounds: `iostudy try` compares; --full has every f
 def print_screen(
     definition: WorkloadDefinition, options: BaseModel, result: TrialResult, limited: Diagnosis
 ) -> None:
-    """Main figures, latencies, the first device and the bottleneck; notes on stderr."""
+    """Main figures, latencies, the first device, bottleneck, block requests; notes on stderr."""
     readings = [
         f"{figure.name} {format_reading(value, figure.unit)}"
         for figure, value in _pair_figures(definition.figures(options), result.figures)
@@ -69,7 +69,9 @@ def print_screen(
         lines += _wrap(f"{sentence}.")
     for line in lines[:_MOST_LINES]:
         print_line(line)
+    _print_block_requests(result.telemetry.summary.requests)
     print_line(_NEXT)
+    _print_notes(result)
 
 
 def _wrap(text: str) -> list[str]:
@@ -101,15 +103,18 @@ def print_result(
         ]
         print_line()
         print_table((device, ""), readings)
-    requests = result.telemetry.summary.requests
-    if requests is not None:
-        print_block_requests(requests)
+    _print_block_requests(result.telemetry.summary.requests)
     print_line()
     for sentence in limited.sentences:
         print_line(f"{sentence}.")
+    _print_notes(result)
+    say("this is one run without error bounds; `iostudy try` compares configurations")
+
+
+def _print_notes(result: TrialResult) -> None:
+    requests = result.telemetry.summary.requests
     for note in (*result.notes, *(requests.notes() if requests else ())):
         say(f"note: {note}")
-    say("this is one run without error bounds; `iostudy try` compares configurations")
 
 
 def _pair_figures(
@@ -178,11 +183,11 @@ def _print_parts(figure: Figure, parts: Sequence[Part]) -> None:
         print_numbers(TextTable("", (*labels, figure.name), rows, names=len(labels)))
 
 
-def print_block_requests(measured: BlockRequests) -> None:
-    """A row for each device and operation, then their histograms."""
+def _print_block_requests(measured: BlockRequests | None) -> None:
+    """A row for each device and operation, then their histograms; None was not traced."""
     rows = [
         (device, operation, requests)
-        for device, operations in measured.devices.items()
+        for device, operations in (measured.devices if measured else {}).items()
         for operation, requests in operations.items()
     ]
     if not rows:
