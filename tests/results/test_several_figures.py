@@ -11,6 +11,7 @@ import pytest
 from iostudy.analysis.verdict import Verdict
 from iostudy.ledger.rows import TrialRow
 from iostudy.persist.winner import describe_provenance
+from iostudy.report.answer import build_answer
 from iostudy.report.render import markdown
 from iostudy.report.render.verdict_cases import list_report_cases, render_junit, select_cases
 from iostudy.report.values import Report
@@ -81,6 +82,20 @@ def test_a_noisy_guard_is_no_evidence_of_harmlessness_and_keeps_the_comparison_o
     assert not meets_goal(own, [rate, time])
     assert not is_undecided(own, rate)
     assert is_undecided(own, time)
+
+
+def test_a_guard_without_a_verdict_has_the_reason_of_its_workload() -> None:
+    own = with_guard(ONE)
+    trials = []
+    for row in measured(own, 0.0, noise=0.1, blocks=15):
+        assert row.summary is not None
+        machine = {**row.summary.machine, "%steal": 40.0}
+        trials.append(replace(row, summary=replace(row.summary, machine=machine)))
+    report = build_report(own, study_row(own), trials)
+    reasons = build_answer(report, None).reasons
+    assert not report.workloads[0].results[1].is_open
+    assert "the hypervisor took 40 % of the CPU" in "; ".join([report.headline, *reasons])
+    assert not any("vary by" in reason for reason in reasons)
 
 
 def test_a_guard_that_is_shown_to_be_harmless_takes_no_further_blocks() -> None:

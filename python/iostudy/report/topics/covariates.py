@@ -201,12 +201,19 @@ def _findings(report: Report) -> Iterator[str]:
         yield f"Too few blocks of {where} ran to show an imbalance between configurations."
 
 
-def list_open_workloads(workloads: Iterable[WorkloadReport]) -> list[str]:
-    """Return the labels of the workloads with a comparison without a verdict."""
+def list_open_workloads(workloads: Iterable[WorkloadReport], *, guards: bool = False) -> list[str]:
+    """Return the labels of the workloads with a comparison without a verdict.
+
+    With ``guards`` those by further figures count too.
+    """
     return [
         workload.label
         for workload in workloads
-        if any(result.is_open for result in workload.results[1:])
+        if any(
+            result.is_open
+            for part in (workload.results, *(guard.results for guard in workload.guards if guards))
+            for result in part[1:]
+        )
     ]
 
 
@@ -214,7 +221,7 @@ def describe_disturbances(
     workloads: Iterable[WorkloadReport], covariates: Sequence[CovariateReport]
 ) -> Iterator[str]:
     """Yield the largest mean share of each notable disturbance of workloads without a verdict."""
-    waiting = list_open_workloads(workloads)
+    waiting = list_open_workloads(workloads, guards=True)
     for covariate, text in _DISTURBANCES.items():
         shares = [
             share.share
