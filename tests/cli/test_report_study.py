@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from iostudy.cli.report_study import Size, plan_items
+from iostudy.cli import report_output
+from iostudy.cli.consent import Consent
+from iostudy.cli.report_study import PlannedItem, Size, plan_items, run_items
+from iostudy.ledger.store import FILE_NAME
 from iostudy.study import reference
+from iostudy.study.reference import PublishedItem
 from tests.cli.program import Program
+from tests.report import factory
 
 
 @pytest.mark.child  # tries mkfs
@@ -29,6 +35,20 @@ def test_the_plan_runs_nothing(program: Program):
     assert "DRBD below the RAID0: not on this machine, because iostudy makes no DRBD" in done.stderr
     assert done.stdout == ""
     assert not (program.folder / "results").exists()
+
+
+def test_without_time_a_finished_study_is_shown_and_another_is_not_run(tmp_path, monkeypatch):
+    finished = factory.report()
+    monkeypatch.setattr(report_output, "read_report", lambda output, name: finished)
+    studies = [replace(factory.study(), name=name) for name in ("finished", "other")]
+    planned = [PlannedItem(PublishedItem(item=own.name), own, "a note") for own in studies]
+    (tmp_path / "finished").mkdir()
+    (tmp_path / "finished" / FILE_NAME).touch()
+    first, second = run_items(planned, "R3", tmp_path, Consent(), 0.0)
+    assert (first.report, first.failed) == (finished, False)
+    assert (second.report, second.failed) == (None, False)
+    assert second.answer == "not run: no time was left; a note"
+    assert not (tmp_path / "other").exists()
 
 
 def test_an_unknown_report_is_refused(program: Program):

@@ -214,20 +214,21 @@ def run_items(
         if entry.study.name not in reports:
             say(f"{number} of {len(planned)}: {entry.item.item}")
             share = (deadline - time.monotonic()) / left
-            if share <= 0:
-                yield RepeatedItem(entry.item, entry.command, "no time was left for it")
-                continue
             reports[entry.study.name] = _run_study(entry.study, name, folder, consent, share)
             left -= 1
         report, failure = reports[entry.study.name]
-        note = "; ".join(filter(None, (failure, entry.note)))
+        reason = failure if report or failure else "no time was left"
+        note = "; ".join(filter(None, (reason, entry.note)))
         yield RepeatedItem(entry.item, entry.command, note, report, failed=bool(failure))
 
 
 def _run_study(
     study: Study, name: str, folder: Path, consent: Consent, seconds: float
 ) -> tuple[Report | None, str]:
-    """Run or resume a study; return its report with the published figures, and its failure."""
+    """Run or resume a study; return its report with the published figures, and its failure.
+
+    Without time it runs nothing; there is a report of what an earlier run has in the folder.
+    """
     from iostudy.cli.report_output import read_report
     from iostudy.cli.study_runner import run_and_write_report
     from iostudy.execution.schedule import TimeLimit
@@ -235,14 +236,15 @@ def _run_study(
 
     output, failure = folder / study.name, ""
     try:
-        run_and_write_report(
-            study,
-            output,
-            consent,
-            resume=(output / FILE_NAME).exists(),
-            seed=None,
-            limit=TimeLimit.start(seconds),
-        )
+        if seconds > 0:
+            run_and_write_report(
+                study,
+                output,
+                consent,
+                resume=(output / FILE_NAME).exists(),
+                seed=None,
+                limit=TimeLimit.start(seconds),
+            )
     except (RestoreError, RecordError):
         raise
     except IostudyError as error:

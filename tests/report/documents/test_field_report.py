@@ -39,6 +39,13 @@ def test_a_study_that_failed_says_why() -> None:
     assert failed.answer == f"{answer()} It did not end as planned: the drive was late."
 
 
+def test_what_has_not_run_is_not_called_impossible_on_this_machine() -> None:
+    late = RepeatedItem(PublishedItem(item="?"), "iostudy run x", "no time was left")
+    assert late.answer == "not run: no time was left"
+    missing = RepeatedItem(PublishedItem(item="?"), "", "iostudy makes no DRBD")
+    assert missing.answer == "not on this machine, because iostudy makes no DRBD"
+
+
 def test_an_item_is_answered_by_the_figures_that_it_asks_for() -> None:
     assert answer(figures=("exec_time",)).startswith("exec_time ")
     assert answer(figures=("exec_time",)).endswith(" s under none, file-writes.")

@@ -30,9 +30,9 @@ from iostudy.study.reference import PublishedItem
 class RepeatedItem:
     """An item of a field report with the study that repeats it.
 
-    ``note`` says why no study runs on this host, or why it is not the first one of the item.
-    ``report`` is there once the study has finished trials, and ``failed`` says that it has not
-    ended as planned.
+    ``note`` says why no study runs on this host (``command`` is then empty) or ran in the time, or
+    why it is not the first one of the item. ``report`` is there once the study has finished trials,
+    and ``failed`` says that it has not ended as planned.
     """
 
     item: PublishedItem
@@ -45,7 +45,8 @@ class RepeatedItem:
     def answer(self) -> str:
         """The answer of the study with its interval; without one the reason."""
         if self.report is None:
-            return f"{'failed:' if self.failed else 'not on this machine, because'} {self.note}"
+            not_run = "not run:" if self.command else "not on this machine, because"
+            return f"{'failed:' if self.failed else not_run} {self.note}"
         end = (f"It did not end as planned: {self.note}.",) if self.failed else ()
         return " ".join((*(tuple(self._answers(self.report)) or _summarize(self.report)), *end))
 
