@@ -190,6 +190,18 @@ def test_baselines_are_compared_whatever_they_are_called() -> None:
     )
 
 
+def test_equal_levels_of_other_options_have_no_common_effect() -> None:
+    jobs, depth, both = (
+        study(*(factor(f"workload.{name}", "1", "4") for name in names), workloads=["file-writes"])
+        for names in (["jobs"], ["depth"], ["depth", "jobs"])
+    )
+    (base, four) = build_comparison(recorded("a", jobs), recorded("b", depth)).compared
+    for each in (base, four):
+        assert (each.effect, each.no_effect) == (None, "the options differ: jobs in a, depth in b")
+    comparison = build_comparison(recorded("a", both), recorded("b", both))
+    assert only(comparison, "depth=4, jobs=4").effect is not None
+
+
 def asks(**options: object) -> Study:
     given = {"operation": "write", "files": 2, "size": "256MiB"} | options
     own = build_request("io", catalog.get("io").options(**given), "file-writes")

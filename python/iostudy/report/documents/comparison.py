@@ -254,6 +254,9 @@ def _missing_effect(pair: tuple[str, str], sides: Sides) -> str:
     first, second = (side.study.baseline for side in sides)
     if (first.label, first.settings) != (second.label, second.settings):
         return f"the baselines differ: {first.label} in {labels[0]}, {second.label} in {labels[1]}"
+    if first.options.keys() != second.options.keys():
+        names = [" and ".join(side.options) or "none" for side in (first, second)]
+        return f"the options differ: {names[0]} in {labels[0]}, {names[1]} in {labels[1]}"
     if first.label in pair:
         return f"{first.label} is the baseline of the effects"
     return ""
