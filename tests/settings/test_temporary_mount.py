@@ -141,7 +141,7 @@ from iostudy.settings import commands
 lock = open({str(tmp_path / "journal")!r}, "w")
 os.set_inheritable(lock.fileno(), True)
 fcntl.flock(lock, fcntl.LOCK_EX)
-commands.run_mount()
+commands.run_kept("mount")
 """
     path = os.pathsep.join((str(tmp_path), commands.SEARCH_PATH))
     child = subprocess.Popen([sys.executable, "-c", code], env={**os.environ, "PATH": path})
@@ -167,7 +167,7 @@ def test_an_interrupted_mount_is_ended(point: Path, tmp_path: Path, monkeypatch)
     signal.setitimer(signal.ITIMER_REAL, 1)
     try:
         with pytest.raises(KeyboardInterrupt):
-            commands.run_mount("own", str(point))
+            commands.run_kept("mount", "own", str(point))
     finally:
         signal.signal(signal.SIGALRM, former)
     assert not is_running(int((tmp_path / "pid").read_text()))

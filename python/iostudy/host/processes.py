@@ -61,13 +61,11 @@ def find_lock_holder(file: os.stat_result, root: Path = ROOT) -> LockHolder | No
     return None
 
 
-def find_users(path: Path, root: Path = ROOT) -> tuple[LockHolder, ...]:
+def find_users(path: Path) -> tuple[LockHolder, ...]:
     """Return the visible processes that have the file open."""
-    numbers = [entry.name for entry in (root / "proc").iterdir() if entry.name.isdecimal()]
+    processes = [entry for entry in (ROOT / "proc").iterdir() if entry.name.isdecimal()]
     name = str(path.resolve())
-    return tuple(
-        LockHolder.read(int(n), root) for n in numbers if name in _opened(root / "proc" / n)
-    )
+    return tuple(LockHolder.read(int(p.name)) for p in processes if name in _opened(p))
 
 
 def _opened(process: Path) -> Iterator[str]:

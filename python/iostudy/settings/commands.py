@@ -102,11 +102,6 @@ def run_kept(
     return str(done["output"])
 
 
-def run_mount(*arguments: str) -> None:
-    """Run mount(8), which may leave a server; CommandError with its message if it failed."""
-    run_kept("mount", *arguments)
-
-
 def run(*command: str) -> str:
     """Run a tool and return its output; CommandError with its message if it failed.
 

@@ -70,7 +70,7 @@ class TemporaryMount(PrivateChange):
         options = ",".join(filter(None, (*PROTECTION, self.options)))
         make_point(self.point)
         try:
-            commands.run_mount(*type_, "-o", options, self.source, str(self.point))
+            commands.run_kept("mount", *type_, "-o", options, self.source, str(self.point))
         except CommandError as error:
             raise self._failed(commands.format_complaint(error)) from error
         mounts = find_mounts_at(self.point)
@@ -80,13 +80,9 @@ class TemporaryMount(PrivateChange):
             mounted = f"{mounts[-1].filesystem} of {mounts[-1].source}"
             unmount_all(self.point, self.source, lambda mount: mount == mounts[-1])
             raise self._failed(f"the kernel calls it {mounted}: write that type")
-        self._require_protection()
-
-    def _require_protection(self) -> None:
-        """Unmount it again, with a TargetError, if a program of its type left a protection out."""
-        mounts = (mount for mount in read_mounts() if mount.point.is_relative_to(self.point))
-        missing = {o for mount in mounts for o in PROTECTION if o not in mount.options}
-        if missing:
+        # A program of its type may leave a protection out.
+        below = (mount for mount in read_mounts() if mount.point.is_relative_to(self.point))
+        if missing := {o for mount in below for o in PROTECTION if o not in mount.options}:
             unmount_all(self.point, self.source, self._is_own)
             raise self._failed(f"mount(8) succeeded, but without {','.join(sorted(missing))}")
 
@@ -98,13 +94,11 @@ class TemporaryMount(PrivateChange):
         if self.boot != boot_id():
             return ()
         was_there = unmount_all(self.point, self.source, self._is_own)
-        if mounted := find_mounts_at(self.point):
-            return self._leave(mounted[0], policy)
-        return (f"{self.describe()}: unmounted",) if was_there else ()
-
-    def _leave(self, mount: Mount, policy: ConflictPolicy) -> tuple[str, ...]:
-        """Leave a mount that mount(8) may have made under another name before it was killed."""
-        mounted = f"{mount.filesystem} of {mount.source} is mounted there"
+        left = find_mounts_at(self.point)
+        if not left:
+            return (f"{self.describe()}: unmounted",) if was_there else ()
+        # mount(8) may have made it under another name before it was killed.
+        mounted = f"{left[0].filesystem} of {left[0].source} is mounted there"
         if policy is ConflictPolicy.ACCEPT:
             return (f"{self.describe()}: left there: {mounted}",)
         raise RestoreError(

@@ -61,17 +61,22 @@ def restore_stale(directory: Path | None = None) -> Recovery:
 
     Every command that changes the host calls this first, and reports the restored values.
     """
-    return _restore_all(directory, ConflictPolicy.REPORT, include_committed=False)
+    return restore_all(directory, include_committed=False)
 
 
 def restore_all(
-    directory: Path | None = None, policy: ConflictPolicy = ConflictPolicy.REPORT
+    directory: Path | None = None,
+    policy: ConflictPolicy = ConflictPolicy.REPORT,
+    *,
+    include_committed: bool = True,
 ) -> Recovery:
     """Undo everything, newest first, including what `iostudy set` holds.
 
     ``policy`` applies to values that another process has changed since.
     """
-    return _restore_all(directory, policy, include_committed=True)
+    directory = directory or state_directory()
+    paths = (*journal_paths(directory), *unfinished_paths(directory))
+    return _restore_each(paths, policy, include_committed=include_committed)
 
 
 def restore_kinds(*names: str, directory: Path | None = None) -> Recovery:
@@ -89,13 +94,13 @@ def restore_committed(paths: Iterable[Path]) -> Recovery:
     return _restore_each(paths, ConflictPolicy.REPORT, include_committed=True)
 
 
-def require_restored(devices: AbstractSet[str], directory: Path | None = None) -> None:
+def require_restored(devices: AbstractSet[str]) -> None:
     """RestoreError if an ended command has left a change of these devices.
 
     The names are those of `Change.affected_resources`. The caller holds the locks of the devices,
     so no live study has journaled such a change. Unreadable journals were reported before.
     """
-    for path in journal_paths(directory or state_directory()):
+    for path in journal_paths(state_directory()):
         for step in _read_uncommitted(path):
             affected = devices & set(step.change.affected_resources())
             if affected:
@@ -121,14 +126,6 @@ def _kinds_in(path: Path) -> set[str]:
         return {entry.kind for entry in read_journal(path).pending}
     except RestoreError:
         return set()
-
-
-def _restore_all(
-    directory: Path | None, policy: ConflictPolicy, *, include_committed: bool
-) -> Recovery:
-    directory = directory or state_directory()
-    paths = (*journal_paths(directory), *unfinished_paths(directory))
-    return _restore_each(paths, policy, include_committed=include_committed)
 
 
 def _restore_each(
