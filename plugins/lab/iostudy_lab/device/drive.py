@@ -184,7 +184,7 @@ class ModelledDrive(FolderOfDisk):
         del policy
         was_there = drive_server.kill(self.folder) or os.path.lexists(self.folder)
         steps.detach(self.image, self.folder.name)
-        steps.unmount_all(self.served)
+        steps.unmount(self.served)
         steps.remove_file(self.socket)
         for path in (self.served, self.mount_point, self.folder):
             steps.remove_folder(path)

@@ -44,21 +44,6 @@ _TRIES = 64
 _FLAGS = os.O_CLOEXEC | os.O_NOFOLLOW
 
 
-def attach_image(image: int, label: str) -> None:
-    """Attach the file to a free loop device, with direct I/O where its file system allows it.
-
-    ``label`` has at most 63 bytes. OSError if the kernel refuses.
-    """
-    name = label.encode()
-    assert len(name) <= _LABEL_MAX_BYTES, "the kernel would cut it"
-    configuration = _CONFIG.pack(image, 0, _INFO.pack(b"", _DIRECT_IO, name, b""))
-    with closing(os.open(_CONTROL, os.O_RDWR | _FLAGS)) as control:
-        for _ in range(_TRIES):
-            if _configured(fcntl.ioctl(control, _GET_FREE), configuration):
-                return
-    raise OSError(errno.EBUSY, "other processes have taken every free loop device")
-
-
 def find_by_label(label: str) -> tuple[BlockDevice, ...]:
     """The loop devices with that label, of those that this user may open."""
     attached = Path("/sys/block").glob("*/loop/backing_file")
@@ -127,11 +112,6 @@ def check_space(parent: Path, size_bytes: int) -> None:
         )
 
 
-def check_unused(path: Path) -> None:
-    """TargetError unless ``path`` is a writable device that is not in use."""
-    _check_unused(path, path)
-
-
 @contextmanager
 def open_verified(path: Path, identity: ScratchIdentity) -> Iterator[int]:
     """A descriptor of the device that was found, by which it is formatted and mounted.
@@ -145,7 +125,7 @@ def open_verified(path: Path, identity: ScratchIdentity) -> Iterator[int]:
         raise _unsafe(path, error.strerror or str(error), "run as root, or see dmesg") from error
     with closing(descriptor):
         require_same(descriptor, path, identity)
-        _check_unused(descriptor_path(descriptor), path)
+        check_unused(path, descriptor_path(descriptor))
         yield descriptor
 
 
@@ -174,8 +154,12 @@ def descriptor_path(descriptor: int) -> Path:
     return Path(f"/proc/{os.getpid()}/fd/{descriptor}")
 
 
-def _check_unused(node: Path, path: Path) -> None:
-    """The device that ``node`` leads to, which the user calls ``path``."""
+def check_unused(path: Path, opened: Path | None = None) -> None:
+    """TargetError unless ``path`` is a writable device that is not in use.
+
+    ``opened`` is a path of its descriptor, if it is open.
+    """
+    node = opened or path
     if not node.is_block_device():
         raise _unsafe(path, "that is no block device", "name a device such as /dev/disk/by-id/...")
     (device,) = stack.find_devices(node)
@@ -236,35 +220,43 @@ def _fill(descriptor: int, size_bytes: int) -> None:
 
 
 def attach(image: int, path: Path, label: str) -> None:
-    """Attach the image to a free loop device with that label."""
+    """Attach the image to a free loop device, with direct I/O where its file system allows it.
+
+    ``label`` has at most 63 bytes.
+    """
+    name = label.encode()
+    assert len(name) <= _LABEL_MAX_BYTES, "the kernel would cut it"
+    configuration = _CONFIG.pack(image, 0, _INFO.pack(b"", _DIRECT_IO, name, b""))
     try:
-        attach_image(image, label)
+        with closing(os.open(_CONTROL, os.O_RDWR | _FLAGS)) as control:
+            for _ in range(_TRIES):
+                if _configured(fcntl.ioctl(control, _GET_FREE), configuration):
+                    return
+        raise OSError(errno.EBUSY, "other processes have taken every free loop device")
     except OSError as error:
         raise _failed("to attach a scratch disk to a loop device", error, path) from error
 
 
-def unmount(point: Path, identity: ScratchIdentity) -> None:
-    """Unmount every file system on the folder, also one mounted before the folder was moved."""
+def unmount(point: Path, identity: ScratchIdentity | None = None) -> None:
+    """Unmount every file system on the folder, whose parent is no link.
+
+    With the identity of its device, also one that was mounted before the folder was moved.
+    """
 
     def act() -> None:
         for mount in reversed(_mounts_of_disk(point, identity)):
-            _unmount_top(mount.point)
+            try:
+                with open_directory(mount.point.parent) as parent:
+                    calls.unmount(parent, mount.point.name)
+            except OSError as error:
+                raise CommandError(error.strerror or str(error)) from error
 
     retry(act, point)
 
 
-def _unmount_top(point: Path) -> None:
-    """Unmount what was mounted last; CommandError if the kernel refuses."""
-    try:
-        with open_directory(point.parent) as parent:
-            calls.unmount(parent, point.name)
-    except OSError as error:
-        raise CommandError(error.strerror or str(error)) from error
-
-
-def _mounts_of_disk(point: Path, identity: ScratchIdentity) -> tuple[Mount, ...]:
+def _mounts_of_disk(point: Path, identity: ScratchIdentity | None) -> tuple[Mount, ...]:
     here = mounts.find_mounts_at(point)
-    if here or not identity.is_present():
+    if here or identity is None or not identity.is_present():
         return here
     device = identity.device
     return tuple(
@@ -273,16 +265,6 @@ def _mounts_of_disk(point: Path, identity: ScratchIdentity) -> tuple[Mount, ...]
         if mount.point.name == point.name
         and mount.lies_on(device.number, Path("/dev", device.name))
     )
-
-
-def unmount_all(point: Path) -> None:
-    """Unmount every file system on the folder; its parent is no link."""
-
-    def act() -> None:
-        for _ in mounts.find_mounts_at(point):
-            _unmount_top(point)
-
-    retry(act, point)
 
 
 def detach(image: Path, label: str) -> None:
