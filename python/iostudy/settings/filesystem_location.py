@@ -9,6 +9,7 @@ import fcntl
 import os
 import struct
 import uuid
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Self
@@ -161,12 +162,8 @@ def _from_kernel(directory: Path) -> str:
 
 def _from_udev(device: int) -> str:
     """Return udev's UUID of a block device; empty for the anonymous number of a btrfs."""
-    links = (ROOT / "dev/disk/by-uuid").glob("*")
-    return next((link.name for link in links if _leads_to(link, device)), "")
-
-
-def _leads_to(link: Path, device: int) -> bool:
-    try:
-        return link.stat().st_rdev == device
-    except OSError:  # the device is gone
-        return False
+    for link in (ROOT / "dev/disk/by-uuid").glob("*"):
+        with suppress(OSError):  # the device is gone
+            if link.stat().st_rdev == device:
+                return link.name
+    return ""

@@ -22,7 +22,7 @@ from iostudy.settings.change import SettingKind
 from iostudy.settings.definitions.bdi import BdiDefinition
 from iostudy.settings.identity import boot_id
 from iostudy.settings.kinds.host_files import HostFiles
-from iostudy.settings.mounting.owners import find_lower_devices
+from iostudy.settings.mounting.owners import find_lower_device
 
 _BDI = "sys/class/bdi"
 _ANONYMOUS = "0:"
@@ -47,7 +47,7 @@ class BackingDevice(HostFiles):
 
         Others have none, and an unavailable server would block.
         """
-        disk = next(iter(find_lower_devices(mount)), "") if mount.filesystem == "btrfs" else ""
+        disk = find_lower_device(mount) if mount.filesystem == "btrfs" else ""
         point = str(mount.point)
         return cls(boot_id(), point, mount.device, mount.filesystem, mount.source, disk)
 

@@ -38,7 +38,7 @@ class FilesystemSetting:
         if condition is not None and not condition.holds(self.mount.filesystem):
             raise self._unreadable(f"it is there only while {condition}", "leave it out here")
         try:
-            return new_filesystem.read_property(self.definition.name, self.mount)
+            return new_filesystem.PROPERTIES[self.definition.name](self.mount)
         except (OSError, ValueError) as error:
             fault = (error.strerror if isinstance(error, OSError) else None) or str(error)
             raise self._unreadable(fault, "run as root, and see dmesg") from error

@@ -11,7 +11,6 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from fnmatch import filter as matching
-from pathlib import Path
 from typing import Any, ClassVar
 
 from iostudy.errors import OutOfReachError, SettingError, TargetError
@@ -35,7 +34,6 @@ from iostudy.settings.mount_options import (
 )
 from iostudy.settings.mounting import calls as mount_calls
 
-_OTHER_BOOT = "the host has been rebooted"
 _UNMOUNTED = "it has been unmounted"
 _OFFERED = {ATIME: ATIMES, NODIRATIME: ("on", "off"), "lazytime": ("on", "off")}
 """The choices that every file system has; only the file system knows its other options."""
@@ -70,7 +68,6 @@ class _RemountOwner(ABC):
         """Return all known values; none after an unmount."""
 
     def read(self, attribute: str) -> str | None:
-        """Return the current value; None if it is unknown."""
         return self.values().get(attribute)
 
     def available_values(self, attribute: str) -> tuple[str, ...]:
@@ -87,7 +84,7 @@ class _RemountOwner(ABC):
     def _end_of_instance(self) -> str | None:
         """Return the reason if the boot or the superblock has changed."""
         if self.boot != boot_id():
-            return _OTHER_BOOT
+            return "the host has been rebooted"
         return _UNMOUNTED if read_instance(self.disk) != self.instance else None
 
     @property
@@ -97,7 +94,7 @@ class _RemountOwner(ABC):
 
 def _identify(mount: Mount) -> dict[str, Any]:
     """Return the common attributes of both owners, from a current mount."""
-    disk = next(iter(find_lower_devices(mount)), "")
+    disk = find_lower_device(mount)
     return {
         "point": str(mount.point),
         "device": mount.device,
@@ -147,7 +144,6 @@ class MountFlags(_RemountOwner):
         return mount_options.mount_values(mount.options) if mount else {}
 
     def matching(self, pattern: str) -> tuple[str, ...]:
-        """Return the flags of the glob; all of them can be written."""
         return tuple(matching(PER_MOUNT, pattern))
 
     def write(self, attribute: str, value: str) -> None:
@@ -226,7 +222,13 @@ class FileSystemOptions(_RemountOwner):
 
     def values(self) -> dict[str, str]:
         mounts = self._mounts()
-        return read_values(mounts[0], self.disk) if mounts else {}
+        if not mounts:
+            return {}
+        file = ROOT / "proc/fs/ext4" / self.disk / "options"
+        listed = read_attribute(file) if self.disk else None
+        documented = _COMMON_DEFAULTS | dict(_DEFAULTS.get(mounts[0].filesystem, {}))
+        shown = parse_values(mounts[0].super_options)
+        return documented | parse_values((listed or "").split()) | shown
 
     def matching(self, pattern: str) -> tuple[str, ...]:
         return tuple(matching(self.values(), pattern))
@@ -292,9 +294,9 @@ Owner = MountFlags | FileSystemOptions
 _COMMON_DEFAULTS = {"sync": OFF, "lazytime": OFF}
 """Shown where they are set: fs/proc_namespace.c."""
 
-_EXT4 = {"commit": "5", "barrier": ON, "discard": OFF}
 _DEFAULTS: Mapping[str, Mapping[str, str]] = {
-    "ext4": _EXT4,  # ext4(5); for kernels that have no /proc/fs/ext4/DEVICE/options
+    # ext4(5); for kernels that have no /proc/fs/ext4/DEVICE/options
+    "ext4": {"commit": "5", "barrier": ON, "discard": OFF},
     "ext3": {"commit": "5"},  # ext3(5); whether with barriers, no two kernels agree
     "xfs": {"discard": OFF},  # xfs(5)
     "btrfs": {  # btrfs(5), "BTRFS SPECIFIC MOUNT OPTIONS"
@@ -313,20 +315,12 @@ _DEFAULTS: Mapping[str, Mapping[str, str]] = {
 }
 
 
-def read_values(mount: Mount, disk: str) -> dict[str, str]:
-    """Read every known option of the file system; ``disk`` is the device below."""
-    shown = parse_values(mount.super_options)
-    listed = read_attribute(ROOT / "proc/fs/ext4" / disk / "options") if disk else None
-    documented = _COMMON_DEFAULTS | dict(_DEFAULTS.get(mount.filesystem, {}))
-    return documented | parse_values((listed or "").split()) | shown
-
-
-def find_lower_devices(mount: Mount) -> tuple[str, ...]:
-    """Return kernel names of the devices below; none for NFS, tmpfs or overlay."""
+def find_lower_device(mount: Mount) -> str:
+    """Return the kernel name of the first device below; empty for NFS, tmpfs or overlay."""
     try:
-        return tuple(device.name for device in stack.find_devices(mount.point))
+        return stack.find_devices(mount.point)[0].name
     except TargetError:
-        return ()
+        return ""
 
 
 def read_instance(disk: str) -> int:
@@ -340,11 +334,7 @@ def read_instance(disk: str) -> int:
     folders = (ROOT / "sys/fs").glob(f"*/{disk}")
     members = (ROOT / "sys/fs/btrfs").glob(f"*/devices/{disk}")
     candidates = [*folders, *(member.parent.parent for member in members)]
-    return _inode(candidates[0]) if candidates else 0
-
-
-def _inode(folder: Path) -> int:
     try:
-        return folder.stat().st_ino
+        return candidates[0].stat().st_ino if candidates else 0
     except FileNotFoundError:  # unmounted in between
         return 0

@@ -77,14 +77,11 @@ class NewFilesystem(PrivateChange):
         ):
             self._run(*self.filesystem.command(), str(steps.descriptor_path(device)))
             steps.require_same(device, self.path, self.identity)
-            self._mount_on(steps.descriptor_path(point))
+            # On what was opened, while its device is open: neither name leads elsewhere.
+            options = ",".join(filter(None, (*PROTECTION, self.filesystem.options)))
+            exact = ("mount", "--no-canonicalize", "-t", self.filesystem.type, "-o", options)
+            self._run(*exact, str(self.path), str(steps.descriptor_path(point)))
         self.read_back()
-
-    def _mount_on(self, point: Path) -> None:
-        """Mount it on what was opened, while its device is open: neither name leads elsewhere."""
-        options = ",".join(filter(None, (*PROTECTION, self.filesystem.options)))
-        exact = ("mount", "--no-canonicalize", "-t", self.filesystem.type, "-o", options)
-        self._run(*exact, str(self.path), str(point))
 
     @property
     def _device(self) -> str:
@@ -123,7 +120,7 @@ class NewFilesystem(PrivateChange):
 
     def _read(self, name: str, mount: Mount) -> str:
         try:
-            return read_property(name, mount)
+            return PROPERTIES[name](mount)
         except (OSError, ValueError) as error:
             fault = (error.strerror if isinstance(error, OSError) else None) or str(error)
             raise self._failed(f"to read {name}", fault) from error
@@ -215,14 +212,6 @@ class ExtSuperblock:
         )
 
 
-def read_property(name: str, mount: Mount) -> str:
-    """Read the value of a file system's setting, in the form of the setting.
-
-    OSError, or ValueError, if the file system is unreadable.
-    """
-    return _READ[name](mount)
-
-
 def find_contradiction(requested: str, shown: Sequence[str]) -> str:
     """Return the option that the kernel shows with another value, or "".
 
@@ -252,15 +241,11 @@ def _reserved(mount: Mount) -> str:
 
 def _stripe_width(mount: Mount) -> str:
     if mount.filesystem == "xfs":
-        return _stripes(*_xfs_sectors(mount), _SECTOR_BYTES)
+        # It shows them among its mount options where it has any.
+        shown = dict(option.split("=", 1) for option in mount.super_options if "=" in option)
+        return _stripes(int(shown.get("sunit", 0)), int(shown.get("swidth", 0)), _SECTOR_BYTES)
     superblock = _superblock(mount)
     return _stripes(superblock.stride, superblock.stripe_width, superblock.block_bytes)
-
-
-def _xfs_sectors(mount: Mount) -> tuple[int, int]:
-    """Stripe unit and width, which xfs shows among its mount options where it has any."""
-    values = dict(option.split("=", 1) for option in mount.super_options if "=" in option)
-    return int(values.get("sunit", 0)), int(values.get("swidth", 0))
 
 
 def _stripes(unit: int, width: int, each_bytes: int) -> str:
@@ -276,7 +261,7 @@ def _superblock(mount: Mount) -> ExtSuperblock:
         return ExtSuperblock.parse(file.read(_SUPERBLOCK_BYTES))
 
 
-_READ: dict[str, Callable[[Mount], str]] = {
+PROPERTIES: dict[str, Callable[[Mount], str]] = {
     definitions.FILESYSTEM_TYPE.name: lambda mount: mount.filesystem,
     definitions.BLOCK_SIZE.name: lambda mount: str(os.statvfs(mount.point).f_frsize),
     definitions.JOURNAL.name: lambda mount: "on" if _superblock(mount).has_journal else "off",
@@ -284,3 +269,4 @@ _READ: dict[str, Callable[[Mount], str]] = {
     definitions.STRIPE_WIDTH.name: _stripe_width,
     definitions.OPTIONS.name: lambda mount: ",".join(shown_options(mount)),
 }
+"""How each setting of a file system is read; OSError or ValueError if it is unreadable."""
