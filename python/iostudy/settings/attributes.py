@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Callable, Collection, Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Protocol, Self, TypeVar
@@ -97,7 +97,6 @@ class AttributeSetting:
         return f"{self.definition.name}@{self.owner.name}" if is_placed else self.definition.name
 
     def read(self) -> str:
-        """Read the current value; SettingError if it cannot be read."""
         value = self.owner.read(self.attribute)
         if value is None:
             raise SettingError(
@@ -109,36 +108,7 @@ class AttributeSetting:
         return value
 
     def available_values(self) -> tuple[str, ...]:
-        """Return the names that this host offers; empty for a number."""
         return self.owner.available_values(self.attribute)
-
-
-S = TypeVar("S", bound=AttributeSetting)
-
-
-def prepare_changes(
-    wanted: Mapping[S, str], make: type[AttributeChange] | None = None
-) -> tuple[AttributeChange, ...]:
-    """Prepare one change per owner for all requested values; reads the current ones."""
-    by_owner: dict[Attributes, dict[S, str]] = {}
-    for setting, value in wanted.items():
-        by_owner.setdefault(setting.owner, {})[setting] = value
-    return tuple(
-        _prepare_change(make or AttributeChange, owner, values)
-        for owner, values in by_owner.items()
-    )
-
-
-def _prepare_change(
-    make: type[AttributeChange], owner: Attributes, wanted: Mapping[S, str]
-) -> AttributeChange:
-    change = make.prepare(
-        owner,
-        {setting.attribute: value for setting, value in wanted.items()},
-        {setting.definition.name: value for setting, value in wanted.items()},
-    )
-    unproven = tuple(s.attribute for s in wanted if s.definition.undocumented)
-    return replace(change, unproven=unproven)
 
 
 @dataclass(frozen=True)
@@ -159,7 +129,6 @@ class AttributeChange:
 
     @property
     def kind(self) -> str:
-        """Kind of the owner."""
         return self.owner.kind
 
     @property
@@ -168,7 +137,11 @@ class AttributeChange:
 
     @classmethod
     def prepare(
-        cls, owner: Attributes, after: Mapping[str, str], settings: Mapping[str, str] | None = None
+        cls,
+        owner: Attributes,
+        after: Mapping[str, str],
+        settings: Mapping[str, str] | None = None,
+        unproven: tuple[str, ...] = (),
     ) -> Self:
         """Read the current values. SettingError if the owner or an attribute is absent."""
         loss = owner.absence_reason()
@@ -189,7 +162,7 @@ class AttributeChange:
                     where=owner.location(attribute),
                     remedy="leave it out here, or see `iostudy settings` for its conditions",
                 )
-        return cls(owner, before, after, settings or {})
+        return cls(owner, before, after, settings or {}, unproven)
 
     @classmethod
     def from_record(cls, find: Callable[[Record], Attributes], record: Record) -> Self:
@@ -206,7 +179,6 @@ class AttributeChange:
         return cls(find(record["owner"]), before, after, settings)
 
     def record(self) -> Record:
-        """Return the owner, and the values before and after."""
         return {
             "owner": dict(self.owner.record()),
             "before": dict(self.before),
@@ -292,7 +264,6 @@ class AttributeChange:
         _proven.add((self.owner, attribute, value))
 
     def _is_same(self, one: str | None, other: str | None) -> bool:
-        """Return whether two values of an attribute are the same."""
         return one == other
 
     def _set(self, attribute: str, value: str) -> None:
@@ -406,6 +377,30 @@ class AttributeChange:
     def _by_hand(self, attributes: Iterable[str]) -> str:
         """Return what a person can do to restore these attributes."""
         return "see dmesg; write it again"
+
+
+S = TypeVar("S", bound=AttributeSetting)
+Prepare = Callable[
+    [Attributes, Mapping[str, str], Mapping[str, str], tuple[str, ...]], AttributeChange
+]
+
+
+def prepare_changes(
+    wanted: Mapping[S, str], prepare: Prepare = AttributeChange.prepare
+) -> tuple[AttributeChange, ...]:
+    """Prepare one change per owner for all requested values; reads the current ones."""
+    by_owner: dict[Attributes, dict[S, str]] = {}
+    for setting, value in wanted.items():
+        by_owner.setdefault(setting.owner, {})[setting] = value
+    return tuple(
+        prepare(
+            owner,
+            {setting.attribute: value for setting, value in values.items()},
+            {setting.definition.name: value for setting, value in values.items()},
+            tuple(s.attribute for s in values if s.definition.undocumented),
+        )
+        for owner, values in by_owner.items()
+    )
 
 
 def _saved_attributes(owner: Attributes, after: Mapping[str, str]) -> tuple[str, ...]:

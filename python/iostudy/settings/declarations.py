@@ -203,9 +203,8 @@ class Declaration(BaseModel):
         if wrong := sorted(used & every - {*placeholders}):
             raise ValueError(f"{{{wrong[0]}}} needs a place that has it, such as place: disk")
         if placeholders and not used:
-            raise ValueError(
-                f"a setting of a {self.place} uses {' or '.join(map(_braced, placeholders))}"
-            )
+            names = " or ".join(f"{{{name}}}" for name in placeholders)
+            raise ValueError(f"a setting of a {self.place} uses {names}")
         return self
 
     def define(self, name: str, *, undocumented: bool) -> SettingDefinition:
@@ -251,10 +250,6 @@ class Declaration(BaseModel):
         if self.values:
             return Choice(self.values)
         return KernelText("1") if self.attribute else TextLine("on")
-
-
-def _braced(name: str) -> str:
-    return f"{{{name}}}"
 
 
 def read_shipped(path: Path) -> Mapping[str, SettingDefinition]:

@@ -24,21 +24,22 @@ def resolve_places(places: Iterable[str]) -> tuple[str, ...]:
 
     TargetError if the name has no members.
     """
-    return tuple(dict.fromkeys(target for place in places for target in _resolve(place)))
-
-
-def _resolve(place: str) -> tuple[str, ...]:
-    if not place.removeprefix(MEMBERS_OF).strip():
-        # An empty variable of a shell must not stand for the disk of the working directory.
-        raise TargetError(
-            "a device, a path, or `members of` a volume",
-            found="an empty name",
-            where=repr(place),
-            remedy="name a place; `.` is the working directory",
-        )
-    if not place.startswith(MEMBERS_OF):
-        return (place,)
-    return tuple(member.name for member in stack.find_members(place.removeprefix(MEMBERS_OF)))
+    resolved: list[str] = []
+    for place in places:
+        name = place.removeprefix(MEMBERS_OF)
+        if not name.strip():
+            # An empty variable of a shell must not stand for the disk of the working directory.
+            raise TargetError(
+                "a device, a path, or `members of` a volume",
+                found="an empty name",
+                where=repr(place),
+                remedy="name a place; `.` is the working directory",
+            )
+        if place.startswith(MEMBERS_OF):
+            resolved += (member.name for member in stack.find_members(name))
+        else:
+            resolved.append(place)
+    return tuple(dict.fromkeys(resolved))
 
 
 def _below(place: str | Path) -> set[str]:

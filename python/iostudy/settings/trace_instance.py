@@ -163,15 +163,13 @@ class TraceInstance(PrivateChange):
         yield "tracing_on", "0"
         yield "trace_clock", "mono"
         yield "buffer_size_kb", str(_BUFFERS_KIB // (os.cpu_count() or 1))
-        for event in self.events:
-            if self.numbers and event not in EVENTS_WITHOUT_DEVICE:
-                yield f"events/block/{event}/filter", self._filter()
-            yield f"events/block/{event}/enable", "1"
-
-    def _filter(self) -> str:
-        """As the kernel numbers devices: 12 bits of major, 20 of minor number (kdev_t.h)."""
+        # As the kernel numbers devices: 12 bits of major, 20 of minor number (kdev_t.h).
         pairs = (map(int, number.split(":")) for number in self.numbers)
-        return " || ".join(f"dev == {major << 20 | minor}" for major, minor in pairs)
+        chosen = " || ".join(f"dev == {major << 20 | minor}" for major, minor in pairs)
+        for event in self.events:
+            if chosen and event not in EVENTS_WITHOUT_DEVICE:
+                yield f"events/block/{event}/filter", chosen
+            yield f"events/block/{event}/enable", "1"
 
     def _not_removed(self, found: str, remedy: str) -> RestoreError:
         return RestoreError(

@@ -77,9 +77,12 @@ def bind(definition: BdiDefinition, place: str) -> tuple[AttributeSetting, ...]:
     name = _name(mount, place)
     attribute = f"{_BDI}/{name}/{definition.attribute}"
     if name is None or not (ROOT / attribute).is_file():
+        on_device = "lies on a block device, whose read-ahead holds for it"
+        unknown = "keeps no read-ahead of its own that could be found"
+        why = unknown if mount.device.startswith(_ANONYMOUS) else on_device
         raise TargetError(
             f"{definition.name} of a mount",
-            found=f"{mount.filesystem} ({mount.source}) {_why(mount)}",
+            found=f"{mount.filesystem} ({mount.source}) {why}",
             where=place,
             remedy="use block.read_ahead_kb for a file system on a block device",
         )
@@ -109,9 +112,3 @@ def _name(mount: Mount, place: str) -> str | None:
         links = (ROOT / "sys/fs/btrfs").glob(f"*/devices/{member}")
         return next((link.parent.parent.joinpath("bdi").resolve().name for link in links), None)
     return mount.device if mount.device.startswith(_ANONYMOUS) else None
-
-
-def _why(mount: Mount) -> str:
-    if mount.device.startswith(_ANONYMOUS):
-        return "keeps no read-ahead of its own that could be found"
-    return "lies on a block device, whose read-ahead holds for it"

@@ -131,24 +131,21 @@ class ValueForm:
     normalise: tuple[str, ...]
 
     def convert(self, text: str, runner: Runner) -> str:
-        """Return the value of a text; ValueError if it is not a line, OSError as of a command."""
+        """Return the value of a text.
+
+        ValueError if it is not one line of printable text, OSError as of a command.
+        """
         if self.normalise:
             text = runner.run(self.normalise, text)
-        value = require_line(text)
+        value = text.strip()
+        value = value if "\n" in value else normalise_blanks(value)
+        if not value:
+            raise ValueError("nothing")
+        if len(value.encode(errors="surrogateescape")) > MAX_VALUE_BYTES:
+            raise ValueError(f"more than {MAX_VALUE_BYTES} bytes")
+        if not value.isprintable():
+            raise ValueError(f"not a line of printable text: {value[:60]!r}")
         return dict(self.equals).get(value, value)
-
-
-def require_line(text: str) -> str:
-    """Return the one line of a text; ValueError if it is not one line of printable text."""
-    value = text.strip()
-    value = value if "\n" in value else normalise_blanks(value)
-    if not value:
-        raise ValueError("nothing")
-    if len(value.encode(errors="surrogateescape")) > MAX_VALUE_BYTES:
-        raise ValueError(f"more than {MAX_VALUE_BYTES} bytes")
-    if not value.isprintable():
-        raise ValueError(f"not a line of printable text: {value[:60]!r}")
-    return value
 
 
 @dataclass(frozen=True)
@@ -312,7 +309,7 @@ class DeclaredChange(AttributeChange):
         return f"use, before `iostudy restore`: {'; '.join(steps)}"
 
 
-prepare_changes = partial(attributes.prepare_changes, make=DeclaredChange)
+prepare_changes = partial(attributes.prepare_changes, prepare=DeclaredChange.prepare)
 """Prepare a change for each owner of declared settings."""
 
 

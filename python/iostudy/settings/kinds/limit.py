@@ -142,15 +142,13 @@ def changes(wanted: Mapping[LimitSetting, str]) -> tuple[AttributeChange, ...]:
     for setting, value in wanted.items():
         of_resource = by_owner.setdefault(setting.owner, {})
         of_resource.setdefault(setting.definition.resource, {})[setting.definition.bound] = value
-    return tuple(_change(owner, bounds) for owner, bounds in by_owner.items())
+    return tuple(
+        AttributeChange.prepare(owner, {n: _checked(owner, n, w) for n, w in bounds.items()})
+        for owner, bounds in by_owner.items()
+    )
 
 
 KIND = SettingKind(LimitSettingDefinition, bind, changes)
-
-
-def _change(owner: Limits, bounds: Mapping[str, Mapping[Bound, str]]) -> AttributeChange:
-    after = {name: _checked(owner, name, wanted) for name, wanted in bounds.items()}
-    return AttributeChange.prepare(owner, after)
 
 
 def _checked(owner: Limits, name: str, wanted: Mapping[Bound, str]) -> str:

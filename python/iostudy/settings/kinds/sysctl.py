@@ -14,13 +14,14 @@ from __future__ import annotations
 
 import stat
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar, Self
 
 from iostudy.errors import SettingError, TargetError
 from iostudy.host.files import ROOT
 from iostudy.host.namespaces import Namespace
+from iostudy.settings import attributes
 from iostudy.settings.attributes import AttributeChange, Attributes, AttributeSetting
 from iostudy.settings.change import Record, SettingKind
 from iostudy.settings.definitions.sysctl import SysctlDefinition
@@ -69,7 +70,12 @@ class Sysctls(HostFiles):
         return reason or end_of_namespace(self.namespace, "to restore a sysctl", self.name)
 
     def matching(self, pattern: str) -> tuple[str, ...]:
-        return (pattern,) if self._mode(pattern) == stat.S_IRUSR | stat.S_IWUSR else ()
+        needed = stat.S_IRUSR | stat.S_IWUSR
+        try:
+            mode = self.path(pattern).stat().st_mode
+        except (FileNotFoundError, NotADirectoryError):
+            return ()
+        return (pattern,) if stat.S_ISREG(mode) and mode & needed == needed else ()
 
     def write_order(self, attributes: Iterable[str]) -> list[str]:
         """Amounts before percentages, so that never both are 0 on the way to an amount."""
@@ -104,14 +110,6 @@ class Sysctls(HostFiles):
     def path(self, attribute: str) -> Path:
         return ROOT / "proc/sys" / key_path(attribute)
 
-    def _mode(self, attribute: str) -> int:
-        """The owner's rights to the file; none where it is missing or a folder."""
-        try:
-            mode = self.path(attribute).stat().st_mode
-        except (FileNotFoundError, NotADirectoryError):
-            return 0
-        return mode & (stat.S_IRUSR | stat.S_IWUSR) if stat.S_ISREG(mode) else 0
-
 
 @dataclass(frozen=True)
 class SysctlSetting(AttributeSetting):
@@ -141,28 +139,22 @@ def changes(wanted: Mapping[SysctlSetting, str]) -> tuple[AttributeChange, ...]:
         _refuse_without_return(setting)
         _refuse_two_forms(setting, keys)
         _refuse_below_use(setting, value)
-    owners = dict.fromkeys(setting.owner for setting in wanted)
-    return tuple(
-        _prepare_change(owner, {s: value for s, value in wanted.items() if s.owner == owner})
-        for owner in owners
-    )
+    return attributes.prepare_changes(wanted, _prepare_change)
 
 
-def _prepare_change(owner: Attributes, wanted: Mapping[SysctlSetting, str]) -> AttributeChange:
-    keys = {setting.attribute: value for setting, value in wanted.items()}
-    names = {setting.definition.name: value for setting, value in wanted.items()}
-    unproven = [s.attribute for s in wanted if s.definition.undocumented]
-    change = AttributeChange.prepare(owner, _cleared(owner, keys) | keys, names)
-    return replace(change, unproven=tuple(unproven))
+def _prepare_change(
+    owner: Attributes,
+    after: Mapping[str, str],
+    settings: Mapping[str, str],
+    unproven: tuple[str, ...],
+) -> AttributeChange:
+    """Prepare a change that clears the counterparts that this kernel has as well."""
+    counterparts = (COUNTERPARTS[key] for key in after if key in COUNTERPARTS)
+    cleared = {key: "0" for key in counterparts if owner.matching(key)}
+    return AttributeChange.prepare(owner, {**cleared, **after}, settings, unproven)
 
 
 KIND = SettingKind(SysctlDefinition, bind, changes)
-
-
-def _cleared(owner: Attributes, wanted: Iterable[str]) -> dict[str, str]:
-    """Return the counterparts of these settings that this kernel has."""
-    counterparts = (COUNTERPARTS[key] for key in wanted if key in COUNTERPARTS)
-    return {key: "0" for key in counterparts if owner.matching(key)}
 
 
 def _refuse_without_return(setting: SysctlSetting) -> None:

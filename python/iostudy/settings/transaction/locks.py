@@ -166,15 +166,12 @@ def _held(descriptor: int, path: Path, name: str) -> Iterator[None]:
 
 def _describe_this_process() -> str:
     """Return command line, process, user and time: what others see while they wait."""
-    since = time.strftime("%H:%M on %d %b")
-    return f"`{command_line()}` (process {os.getpid()} of {_user_name()}, since {since})"
-
-
-def _user_name() -> str:
     try:
-        return pwd.getpwuid(os.geteuid()).pw_name
+        user = pwd.getpwuid(os.geteuid()).pw_name
     except KeyError:
-        return f"user {os.geteuid()}"
+        user = f"user {os.geteuid()}"
+    since = time.strftime("%H:%M on %d %b")
+    return f"`{command_line()}` (process {os.getpid()} of {user}, since {since})"
 
 
 def _refuse_where_root_holds(path: Path, name: str) -> None:

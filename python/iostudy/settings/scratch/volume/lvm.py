@@ -72,7 +72,9 @@ class Lvm:
         """Remove the group, and the labels of members that belong to no group."""
         _resume_suspended(name)
         exists = bool(_report("vgs", "-o", "vg_name", "--select", f"vg_name={name}"))
-        labelled = _labelled(members, name)
+        labels = _report("pvs", "-o", "pv_name,vg_name")
+        groups = {Path(row["pv_name"]).resolve(): row["vg_name"] for row in labels}
+        labelled = [str(path) for path in members if groups.get(path.resolve()) in ("", name)]
         if exists:
             _run("vgremove", "--force", "--yes", name)
         if labelled:
@@ -133,13 +135,6 @@ def _options(layout: VolumeLayout, members: int) -> tuple[str, ...]:
     if kind.copies != 1 and not layout.initial_sync:
         options.append("--nosync")
     return tuple(options)
-
-
-def _labelled(members: Sequence[Path], name: str) -> list[str]:
-    """Return the members with a label of LVM that belong to this group, or to none."""
-    labels = _report("pvs", "-o", "pv_name,vg_name")
-    groups = {Path(row["pv_name"]).resolve(): row["vg_name"] for row in labels}
-    return [str(path) for path in members if groups.get(path.resolve()) in ("", name)]
 
 
 def _resume_suspended(name: str) -> None:

@@ -103,7 +103,7 @@ class Volume(FolderOfDisk):
     def apply(self) -> None:
         """Make the volume on members without a signature; TargetError if that fails."""
         assert self.layout is not None, "rebuilt from a journal"
-        paths = [member_path(member) for member in self.members]
+        paths = [devices.read_device(member.device.name).path for member in self.members]
         with steps.create_folder(self.folder):
             pass
         with ExitStack() as open_members, self._explaining("to make it"):
@@ -183,11 +183,6 @@ class Volume(FolderOfDisk):
 def new_folder(parent: Path) -> Path:
     """Return a unique folder for volumes below ``parent``, without creating it."""
     return own_folder.new_path(parent, PREFIX)
-
-
-def member_path(member: ScratchIdentity) -> Path:
-    """Return the node of a member."""
-    return devices.read_device(member.device.name).path
 
 
 def members_used(layout: VolumeLayout, available: int) -> int:
