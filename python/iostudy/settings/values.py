@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -127,28 +126,6 @@ class PowerOfTwoSize:
         if not self.minimum_bytes <= size <= self.maximum_bytes or size & (size - 1):
             raise ValueError(f"no such size; allowed: {self.allowed}")
         return str(size)
-
-
-@dataclass(frozen=True)
-class Fraction:
-    """A decimal number from ``minimum`` to ``maximum``: ``0.05``."""
-
-    minimum: float = 0.0
-    maximum: float = 1.0
-    choices: tuple[str, ...] = ()
-
-    @property
-    def allowed(self) -> str:
-        return f"{self.minimum:g} to {self.maximum:g}"
-
-    def parse(self, text: str) -> str:
-        """Return the shortest form of the number."""
-        value = text.strip()
-        if not re.fullmatch(r"\d{1,9}(\.\d{1,9})?", value, re.ASCII):
-            raise ValueError(f"not a number such as 0.05; allowed: {self.allowed}")
-        if not self.minimum <= float(value) <= self.maximum:
-            raise ValueError(f"out of range; allowed: {self.allowed}")
-        return f"{float(value):.9f}".rstrip("0").rstrip(".")
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from iostudy.settings.definition import Reach, SettingDefinition, SettingFamily, Switching
-from iostudy.settings.values import Fraction, Size
+from iostudy.settings.values import Size
+from iostudy_hadoop.fraction import Fraction
 
 _GIB = 1 << 30
 _DAY_SECONDS = 86_400

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from iostudy.settings.values import Fraction, Integer, TextLine, Values
+from iostudy.settings.values import Integer, TextLine, Values
+from iostudy_hadoop.fraction import Fraction
 from iostudy_hadoop.properties.definition import (
     LARGEST_INT,
     SWITCH,

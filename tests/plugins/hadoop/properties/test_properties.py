@@ -8,8 +8,9 @@ from hypothesis import strategies as st
 
 from iostudy.settings import catalog
 from iostudy.settings.definition import Cost, Reach
-from iostudy.settings.values import AS_FOUND, Fraction
+from iostudy.settings.values import AS_FOUND
 from iostudy_hadoop.conf.reserved import explain_reserved
+from iostudy_hadoop.fraction import Fraction
 from iostudy_hadoop.properties.definition import (
     HadoopDefinition,
     Scope,
