@@ -133,5 +133,4 @@ class PrivateChange(Change):
     """A change of what only its owner uses: undo follows the end of the owner."""
 
     def affected_resources(self) -> tuple[str, ...]:
-        """Return none, since no other command uses it."""
         return ()

@@ -49,7 +49,6 @@ class SwitchedAttributes(AttributeChange):
 
     @classmethod
     def from_record(cls, find: Callable[[Record], Attributes], record: Record) -> Self:
-        """Rebuild from the journal; ValueError for invalid names or values."""
         levels = tuple(record["levels"])
         for level in levels:
             AttributeChange.from_record(find, {**record, "after": level})
@@ -57,7 +56,6 @@ class SwitchedAttributes(AttributeChange):
         return cls(base.owner, base.before, base.after, base.settings, levels=levels)
 
     def record(self) -> Record:
-        """Return the record of the change to the first level, with all levels."""
         return {**super().record(), "levels": [dict(level) for level in self.levels]}
 
     @property

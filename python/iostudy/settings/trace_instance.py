@@ -116,7 +116,6 @@ class TraceInstance(PrivateChange):
         return {**asdict(self), "path": str(self.path), **values}
 
     def describe(self) -> str:
-        """``trace instance iostudy-trace-0a1b2c3d of 7:0``."""
         return f"trace instance {self.path.name} of {', '.join(self.numbers) or 'all devices'}"
 
     def apply(self) -> None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import StrEnum
 
 from iostudy.settings.definition import Reach, SettingDefinition, Switching
@@ -62,7 +62,7 @@ class DeclaredDefinition(SettingDefinition):
     normalise: tuple[str, ...] = ()
     seconds: float = 10.0
     persist: str = ""
-    reach: Reach = field(default=Reach.HOST)
+    reach: Reach = Reach.HOST
     switching: Switching = UNKNOWN_EFFECT
 
     @property

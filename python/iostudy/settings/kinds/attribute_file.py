@@ -59,7 +59,6 @@ class AttributeFiles(KernelFiles, DeclaredOwner):
 
     @property
     def side_effects(self) -> dict[str, tuple[str, ...]]:  # type: ignore[override]
-        """The files that each file resets."""
         return dict(self.resets)
 
     def absence_reason(self) -> str | None:
@@ -92,7 +91,6 @@ class AttributeFiles(KernelFiles, DeclaredOwner):
         return tuple(w.strip("[]()") for w in words) if self.offered or _chosen_word(words) else ()
 
     def by_hand(self, attribute: str, value: str) -> str:
-        """The command that writes it."""
         return f"echo {shlex.quote(value)} > {shlex.quote(self.location(attribute))}"
 
 

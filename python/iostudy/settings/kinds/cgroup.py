@@ -74,7 +74,6 @@ class CgroupSetting:
 
     @property
     def label(self) -> str:
-        """``cgroup.wbps@loop0``, ``cgroup.weight``."""
         return f"{self.definition.name}@{self.device}" if self.device else self.definition.name
 
     def read(self) -> str:

@@ -65,7 +65,6 @@ class CommandOwner(DeclaredOwner):
         return f"type it in a shell: {shlex.join(self._command(value))}"
 
     def by_hand(self, attribute: str, value: str) -> str:
-        """The command."""
         return shlex.join(self._command(value))
 
     def _command(self, value: str) -> tuple[str, ...]:

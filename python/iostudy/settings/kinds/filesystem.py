@@ -29,7 +29,6 @@ class FilesystemSetting:
 
     @property
     def label(self) -> str:
-        """``filesystem.type@/data``."""
         return f"{self.definition.name}@{self.mount.point}"
 
     def read(self) -> str:

@@ -65,7 +65,6 @@ class HostAttributes:
 
     @property
     def side_effects(self) -> SideEffects:
-        """Nothing, unless a kind says otherwise."""
         return {}
 
     def absence_reason(self) -> str | None:

@@ -60,7 +60,6 @@ class Limits:
 
     @property
     def name(self) -> str:
-        """``process 4711``."""
         return f"process {self.process.pid}"
 
     def absence_reason(self) -> str | None:
@@ -112,7 +111,6 @@ class LimitSetting:
         return self.definition.name
 
     def read(self) -> str:
-        """Return the current limit; SettingError if the process has ended."""
         text = self.owner.read(self.definition.resource)
         if text is None:
             raise SettingError(

@@ -41,7 +41,6 @@ class OptionsSetting:
 
     @property
     def label(self) -> str:
-        """``mount.options@/data``."""
         return f"{self.definition.name}@{self.flags.name}"
 
     def read(self) -> str:

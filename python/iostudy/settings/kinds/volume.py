@@ -20,7 +20,6 @@ class VolumeSetting:
 
     @property
     def label(self) -> str:
-        """``volume.kind@/data``."""
         return f"{self.definition.name}@{self.place}"
 
     def read(self) -> str:

@@ -85,7 +85,6 @@ class FolderOfDisk(PrivateChange):
 
     @property
     def mount_point(self) -> Path:
-        """Mount point of the disk."""
         return self.folder / MOUNT
 
     def remove_folder(self) -> bool:
@@ -105,7 +104,6 @@ class PlainDisk(FolderOfDisk):
     """Base of the disks that need nothing beyond themselves, and that nobody watches."""
 
     def notes(self) -> tuple[str, ...]:
-        """Return no notes."""
         return ()
 
     def tune(self) -> tuple[Change, ...]:
@@ -113,7 +111,6 @@ class PlainDisk(FolderOfDisk):
         return ()
 
     def watch(self) -> FindDiskState:
-        """Watch nothing."""
         return DiskState
 
 
@@ -175,7 +172,6 @@ class LoopbackDisk(PlainDisk):
 
     @property
     def identity(self) -> ScratchIdentity:
-        """Identity of the device for mkfs."""
         return ScratchIdentity.from_device(self.device)
 
     @property
@@ -258,7 +254,6 @@ class ScratchDevice(PlainDisk):
 
     @property
     def size_bytes(self) -> int:
-        """Size of the device."""
         return self.identity.size_bytes
 
     @property

@@ -63,13 +63,11 @@ class Md:
                 raise CommandError(f"{path}: {error.strerror}") from error
 
     def read_layout(self, name: str, device: BlockDevice) -> tuple[str, int]:
-        """Return the attributes in sysfs."""
         folder = ROOT / "sys/block" / device.name / "md"
         level = (read_attribute(folder / "level") or "").removeprefix("raid")
         return level, read_number(folder / "chunk_size") or 0
 
     def read_state(self, name: str, device: BlockDevice) -> VolumeState:
-        """Return the state in sysfs."""
         array = raid_arrays.read_array(device.name)
         if array is None:
             return VolumeState(faults=("the array is gone",))

@@ -88,7 +88,6 @@ class Volume(FolderOfDisk):
 
     @property
     def device(self) -> BlockDevice:
-        """The volume; TargetError if it is gone."""
         with self._explaining("its device"):
             device = self._software.find(self.name)
             if device is None:
@@ -97,7 +96,6 @@ class Volume(FolderOfDisk):
 
     @property
     def identity(self) -> ScratchIdentity:
-        """Identity of the volume for mkfs."""
         return ScratchIdentity.from_device(self.device)
 
     def apply(self) -> None:
