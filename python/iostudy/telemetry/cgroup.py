@@ -8,14 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from iostudy.telemetry.iostat import NUMBER
-from iostudy.telemetry.samples import (
-    Samples,
-    Values,
-    counter_increments,
-    drop_missing,
-    mean_rate,
-    sum_known,
-)
+from iostudy.telemetry.samples import Samples, Values, drop_missing, mean_rate, total_increment
 from iostudy.telemetry.summary import Figures
 
 
@@ -82,7 +75,7 @@ def compute_cgroup_figures(samples: Samples) -> Figures:
     if "throttled_us" in columns:
         figures["%quota"] = 100 * _throttled_share(columns, samples.group("workload"), seconds)
     for limit in {"memory_high", "memory_max_hits"} & columns.keys():
-        figures[f"{limit}/s"] = _increment(columns[limit]) / seconds
+        figures[f"{limit}/s"] = total_increment(columns[limit]) / seconds
     return figures
 
 
@@ -97,18 +90,11 @@ def _throttled_share(
     share may be larger. The share is at most that of the periods in which the quota ran out, as
     each period refills it.
     """
-    throttled, time = _increment(columns["throttled_us"]), seconds * _MICROSECONDS
+    throttled, time = total_increment(columns["throttled_us"]), seconds * _MICROSECONDS
     used = columns.get("used_us", workload.get("cpu_us"))
-    wanted = throttled + (0.0 if used is None else _increment(used))
+    wanted = throttled + (0.0 if used is None else total_increment(used))
     share = throttled / max(time, wanted)
     if columns.keys() >= {"throttled_periods", "period_us"}:
-        ran_out = _increment(columns["throttled_periods"]) * float(
-            drop_missing(columns["period_us"])[-1]
-        )
-        share = min(share, ran_out / time)
+        period_us = float(drop_missing(columns["period_us"])[-1])
+        share = min(share, total_increment(columns["throttled_periods"]) * period_us / time)
     return share
-
-
-def _increment(values: Values) -> float:
-    """Return the total increment of a counter; NaN if unknown."""
-    return sum_known(counter_increments(drop_missing(values)))

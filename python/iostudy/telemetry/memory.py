@@ -15,10 +15,10 @@ from iostudy.telemetry.samples import (
     Samples,
     Values,
     counter_increments,
-    drop_missing,
     mean_rate,
     sum_known,
     time_weighted_mean,
+    total_increment,
 )
 from iostudy.telemetry.summary import Figures
 
@@ -133,5 +133,5 @@ def _workload_part(samples: Samples, system_ms: float) -> float:
     used = samples.group("workload").get("cpu_us")
     if used is None or not system_ms:
         return 1.0
-    own_ms = sum_known(counter_increments(drop_missing(used))) / _MICROSECONDS * _MILLISECONDS
+    own_ms = total_increment(used) / _MICROSECONDS * _MILLISECONDS
     return min(1.0, own_ms / system_ms) if np.isfinite(own_ms) else 1.0

@@ -5,14 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from math import isfinite
 
-from iostudy.telemetry.samples import (
-    Samples,
-    Values,
-    counter_increments,
-    drop_missing,
-    mean_rates,
-    sum_known,
-)
+from iostudy.telemetry.samples import Samples, Values, drop_missing, mean_rates, total_increment
 from iostudy.telemetry.summary import Figures
 
 _RATES = {
@@ -59,10 +52,7 @@ def compute_tcp_figures(samples: Samples) -> Figures:
     columns = samples.group("tcp")
     if not columns.keys() >= {"retransmitted", "out_segments"}:
         return {}
-    again, out = (
-        sum_known(counter_increments(drop_missing(columns[name])))
-        for name in ("retransmitted", "out_segments")
-    )
+    again, out = (total_increment(columns[name]) for name in ("retransmitted", "out_segments"))
     return {
         "retrans/s": again / float(samples.seconds[-1]),
         "%retrans": 100 * again / out if out else 0.0,
@@ -84,10 +74,7 @@ def compute_mount_figures(samples: Samples) -> Mapping[str, Figures]:
     """
     figures = {}
     for mount, columns in samples.keyed("nfs").items():
-        counted = {
-            name: sum_known(counter_increments(drop_missing(values)))
-            for name, values in columns.items()
-        }
+        counted = {name: total_increment(values) for name, values in columns.items()}
         at = drop_missing(samples.seconds + 0 * columns["read_operations"])
         seconds = float(at[-1] - at[0])  # from its first reading to its last
         # The increments of a mount with one sample, or that was remounted, are unknown.

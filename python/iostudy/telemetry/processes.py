@@ -11,7 +11,7 @@ from collections.abc import Collection, Sequence
 
 import numpy as np
 
-from iostudy.telemetry.samples import ProcessUsage, Samples, Values, counter_increments, sum_known
+from iostudy.telemetry.samples import ProcessUsage, Samples, Values, drop_missing, total_increment
 from iostudy.telemetry.summary import Figures, ForeignProcess, Submitter, TelemetrySummary
 from iostudy.units import KIB
 
@@ -33,7 +33,7 @@ def compute_workload_figures(samples: Samples) -> Figures:
         return {}
     # Processes and threads are scanned independently: the columns of one may be absent.
     unknown = np.full(len(samples.seconds), np.nan)
-    used = {name: _total(columns.get(name, unknown)) for name in _USED}
+    used = {name: total_increment(columns.get(name, unknown)) for name in _USED}
     figures = {
         "%cpu": 100 * used["cpu_us"] / (float(samples.seconds[-1]) * _MICROSECONDS),
         "%thread": _busiest_thread(samples.seconds, columns.get("busiest_thread_us", unknown)),
@@ -61,7 +61,7 @@ def compute_foreign_figures(samples: Samples) -> Figures:
     columns = samples.group("foreign")
     unknown = np.full(len(samples.seconds), np.nan)
     names = ("cpu_us", "read_bytes", "written_bytes")
-    cpu_us, read, written = (_total(columns.get(name, unknown)) for name in names)
+    cpu_us, read, written = (total_increment(columns.get(name, unknown)) for name in names)
     figures = {
         "foreign_%cpu": 100 * cpu_us / (float(samples.seconds[-1]) * _MICROSECONDS),
         FOREIGN_KB: (read + written) / KIB,
@@ -93,11 +93,6 @@ def find_busiest_foreign(processes: Sequence[ProcessUsage]) -> tuple[ForeignProc
     )
 
 
-def _total(counter: Values) -> float:
-    """Return its increment from the first scan to the last; most samples have no scan."""
-    return sum_known(counter_increments(counter[np.isfinite(counter)]))
-
-
 def _busiest_thread(seconds: Values, busiest_us: Values) -> float:
     """Return the busiest thread's use of one core in percent, in all intervals but the last.
 
@@ -119,7 +114,7 @@ def _stopped(seconds: Values, stopped: Values) -> float:
 
 
 def _last(gauge: Values) -> float:
-    known = gauge[np.isfinite(gauge)]
+    known = drop_missing(gauge)
     return float(known[-1]) if len(known) else float("nan")
 
 

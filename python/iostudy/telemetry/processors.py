@@ -10,9 +10,9 @@ from iostudy.telemetry.samples import (
     Samples,
     Values,
     counter_increments,
-    drop_missing,
     sum_known,
     time_weighted_mean,
+    total_increment,
 )
 from iostudy.telemetry.summary import Figures
 
@@ -153,7 +153,5 @@ def compute_temperature_figures(samples: Samples) -> Figures:
         figures["celsius_max"] = float(np.nanmax(sensors)) / _MILLI
     events = samples.group("thermal")
     if events:
-        figures["throttles"] = sum(
-            sum_known(counter_increments(drop_missing(values))) for values in events.values()
-        )
+        figures["throttles"] = sum(map(total_increment, events.values()))
     return figures

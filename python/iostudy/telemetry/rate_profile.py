@@ -64,21 +64,15 @@ class _Series:
             np.logical_and.reduceat(self.is_loaded, starts),
         )
 
-    def after(self, seconds: float) -> _Series:
-        """Return the intervals that begin so many seconds after the first or later."""
-        return self._selected(np.cumsum(self.seconds) - self.seconds / 2 > seconds)
-
-    def before(self, seconds: float) -> _Series:
-        """Return the other intervals."""
-        return self._selected(np.cumsum(self.seconds) - self.seconds / 2 <= seconds)
-
-    def _selected(self, chosen: NDArray[np.bool_]) -> _Series:
-        return _Series(
-            self.seconds[chosen],
-            self.moved_kb[chosen],
-            self.requests[chosen],
-            self.is_loaded[chosen],
-        )
+    def split(self, seconds: float) -> list[_Series]:
+        """Return the intervals before so many seconds after the first, and the others."""
+        is_late = np.cumsum(self.seconds) - self.seconds / 2 > seconds
+        return [
+            _Series(
+                self.seconds[part], self.moved_kb[part], self.requests[part], self.is_loaded[part]
+            )
+            for part in (~is_late, is_late)
+        ]
 
 
 def compute_rate_profiles(
@@ -123,7 +117,7 @@ def _stolen(samples: Samples) -> Values:
 
 def _profile(series: _Series) -> Iterator[tuple[str, float]]:
     total, begin = float(series.seconds.sum()), _find_floor(series.windows(_WINDOW_SECONDS))
-    parts = [series] if begin is None else [series.before(begin), series.after(begin)]
+    parts = [series] if begin is None else series.split(begin)
     if begin is not None:
         floor = parts[-1]
         yield "%floor", 100 * float(floor.seconds.sum()) / total
@@ -149,7 +143,7 @@ def _find_floor(series: _Series) -> float | None:
     begin = float(series.seconds[: split + 1].sum())
     is_drop = 0 < after[split] <= _DROP * before[split]
     explains = rest[split] <= (1 - _EXPLAINED) * variance
-    return begin if is_drop and explains and _is_steady(series.after(begin)) else None
+    return begin if is_drop and explains and _is_steady(series.split(begin)[1]) else None
 
 
 def _is_steady(series: _Series) -> bool:

@@ -134,6 +134,11 @@ def sum_known(steps: Values) -> float:
     return float(there.sum()) if len(there) else float("nan")
 
 
+def total_increment(values: Values) -> float:
+    """Return the increment of a counter from its first value to its last; NaN if unknown."""
+    return sum_known(counter_increments(drop_missing(values)))
+
+
 def mean_rate(values: Values, seconds: Values) -> float:
     """Return the mean rate of a counter over the known intervals; NaN without any.
 
