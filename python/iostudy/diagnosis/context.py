@@ -243,16 +243,24 @@ def build_context(
     In a virtual machine no disk counts as rotational: the hypervisor hides what a disk is.
     """
     entries = tuple(inventory)
+    members = {device.name: device.members for device in entries if device.members}
+    # A volume's member may be a partition.
+    members |= {part: (device.name,) for device in entries for part in device.partitions}
+    nfs_points: dict[str, str] = {}
+    for mount in mounts:
+        if mount.filesystem in _NFS:
+            # All mounts of a source show the same figures.
+            nfs_points.setdefault(mount.source, mount.point)
     return DiagnosisContext(
         devices=devices,
-        members=_list_members(entries),
+        members=members,
         rotational=frozenset(
             device.name
             for device in entries
             if device.claims_rotational and not device.file_backed and not device.members
             if not virtual_machine
         ),
-        nfs_mounts=_distinct_nfs_mounts(mounts),
+        nfs_mounts=tuple(nfs_points.values()),
         concurrency=workload.concurrency,
         spins=workload.spins,
         operating_points=operating_points,
@@ -261,21 +269,6 @@ def build_context(
         names=names or {},
         workload=workload,
     )
-
-
-def _list_members(devices: Iterable[InventoryDevice]) -> dict[str, tuple[str, ...]]:
-    """The devices directly below each, and below partitions: a volume's member may be one."""
-    members = {device.name: device.members for device in devices if device.members}
-    return members | {part: (device.name,) for device in devices for part in device.partitions}
-
-
-def _distinct_nfs_mounts(mounts: Iterable[InventoryMount]) -> tuple[str, ...]:
-    """The NFS mounts, one of each source: all mounts of a source show the same figures."""
-    points: dict[str, str] = {}
-    for mount in mounts:
-        if mount.filesystem in _NFS:
-            points.setdefault(mount.source, mount.point)
-    return tuple(points.values())
 
 
 def _serial_usage(

@@ -45,7 +45,8 @@ RULES: tuple[Rule, ...] = (
     network.find_slow_nfs_servers,
     processor.find_steal,
     processor.find_thermal_throttling,
-    foreign.find_foreign_processes,
+    foreign.find_foreign_io,
+    foreign.find_foreign_cpu,
     concurrency.find_serial_resources,
     concurrency.find_low_concurrency,
 )

@@ -33,15 +33,7 @@ FOREIGN_CPU = "foreign_%cpu"
 """The figure with the CPU time of all other processes, in percent of one core."""
 
 
-def find_foreign_processes(
-    summary: TelemetrySummary, context: DiagnosisContext
-) -> Iterator[Finding]:
-    """Find other processes that used much of a resource that the workload needed."""
-    yield from _find_foreign_io(summary, context)
-    yield from _find_foreign_cpu(summary, context)
-
-
-def _find_foreign_io(summary: TelemetrySummary, context: DiagnosisContext) -> Iterator[Finding]:
+def find_foreign_io(summary: TelemetrySummary, context: DiagnosisContext) -> Iterator[Finding]:
     """Find others by the excess on the target's devices, or by counted I/O on a disk below."""
     workload_kb, targets = compute_workload_kb(summary), tuple(context.device_figures(summary))
     if workload_kb is None or not targets:
@@ -86,7 +78,8 @@ def _grade_foreign_io(
     )
 
 
-def _find_foreign_cpu(summary: TelemetrySummary, context: DiagnosisContext) -> Iterator[Finding]:
+def find_foreign_cpu(summary: TelemetrySummary, context: DiagnosisContext) -> Iterator[Finding]:
+    """Find others that used much of the CPU time that the workload needed."""
     machine, demand = summary.machine, compute_demand(summary, context)
     if (
         demand is None

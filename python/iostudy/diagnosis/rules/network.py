@@ -78,10 +78,10 @@ def find_slow_nfs_servers(
     """Find the server of a mount if several requests were outstanding all the time."""
     for mount in context.nfs_mounts:
         if figures := summary.nfs.get(mount):
-            at_server = count_outstanding(figures, "rtt") >= count_outstanding(figures) / 2
+            waiting = count_outstanding(figures)
+            at_server = count_outstanding(figures, "rtt") >= waiting / 2
             is_certain = at_server and is_network_speed_known(summary)
             highest = Confidence.HIGH if is_certain else Confidence.MEDIUM
-            waiting = count_outstanding(figures)
             if confidence := OUTSTANDING.grade(waiting):
                 says = f"{format_number(waiting)} requests outstanding at once"
                 at_once = Evidence("ops/s x exe", mount, waiting, "requests", says)
