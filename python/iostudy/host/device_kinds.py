@@ -91,9 +91,11 @@ def detect_kind(device: BlockDevice, root: Path = ROOT) -> DeviceKind:
 def _kind_of_disk(device: BlockDevice, root: Path) -> DeviceKind:
     if device.slaves:
         return DeviceKind.MULTIPATH
-    if _is_virtual(device, root):
+    folder = devices.class_folder(device.name, root) / "device"
+    makers = (device.model, read_attribute(folder / "vendor") or "")
+    if any(word in maker.lower() for maker in makers for word in _HYPERVISORS):
         return DeviceKind.VIRTUAL
-    kind = read_attribute(devices.class_folder(device.name, root) / "device/type")
+    kind = read_attribute(folder / "type")
     if device.bus == "scsi" and (kind or "").strip() == _CD_ROM:
         return DeviceKind.OPTICAL
     return (
@@ -108,9 +110,3 @@ def read_zoned_model(device: BlockDevice, root: Path = ROOT) -> str:
     """``none``, ``host-aware`` or ``host-managed``; kernels before 4.10 know no zones."""
     text = read_attribute(devices.queue_folder(device, root) / "zoned") or NOT_ZONED
     return text.strip()
-
-
-def _is_virtual(device: BlockDevice, root: Path) -> bool:
-    folder = root / "sys/class/block" / device.name / "device"
-    texts = (device.model, read_attribute(folder / "vendor") or "")
-    return any(word in text.lower() for text in texts for word in _HYPERVISORS)

@@ -120,12 +120,13 @@ def read_device(name: str, root: Path = ROOT) -> BlockDevice:
     is_partition = (folder / "partition").exists()
     disk = folder.parent if is_partition else folder
     wwid, wwid_file = _first(disk, "wwid", "device/wwid", "dm/uuid", "md/uuid")
+    rotational = read_number(disk / "queue/rotational")
     return BlockDevice(
         name=folder.name,
         number=read_attribute(folder / "dev") or _number_in_diskstats(folder.name, root),
         size_bytes=(read_number(folder / "size") or 0) * SECTOR_BYTES,
         read_only=read_number(folder / "ro") == 1,
-        rotational=_flag(disk / "queue/rotational"),
+        rotational=None if rotational is None else rotational == 1,
         model=_first(disk, "device/model")[0],
         serial=_first(disk, "serial", "device/serial")[0],
         wwid=wwid,
@@ -233,11 +234,6 @@ def _bus(device: Path) -> str:
         return ""
     subsystem = device / "subsystem"
     return subsystem.resolve().name if subsystem.exists() else "unknown"
-
-
-def _flag(path: Path) -> bool | None:
-    number = read_number(path)
-    return None if number is None else number == 1
 
 
 def _names(paths: Iterable[Path]) -> tuple[str, ...]:

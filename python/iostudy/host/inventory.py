@@ -134,14 +134,11 @@ def describe_device(device: BlockDevice, root: Path = ROOT) -> dict[str, Any]:
     values = {
         k: visible(str(v)) if isinstance(v, Path | str) else v for k, v in asdict(device).items()
     }
-    return {**values, "firmware": read_firmware(device, root), "queue": read_queue(device, root)}
-
-
-def read_firmware(device: BlockDevice, root: Path = ROOT) -> str | None:
-    """Return the firmware revision of the disk: of NVMe (nvme-sysfs), else of SCSI and ATA."""
     folder = devices.class_folder(device.disk, root) / "device"
-    texts = (read_text(folder / name) for name in ("firmware_rev", "rev"))
-    return next((text.strip() for text in texts if text), None)
+    # Of NVMe (nvme-sysfs), else of SCSI and ATA.
+    revisions = (read_text(folder / name) for name in ("firmware_rev", "rev"))
+    firmware = next((text.strip() for text in revisions if text), None)
+    return {**values, "firmware": firmware, "queue": read_queue(device, root)}
 
 
 def read_queue(device: BlockDevice, root: Path = ROOT) -> dict[str, str]:

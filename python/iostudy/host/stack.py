@@ -75,23 +75,18 @@ def find_members(name: str, root: Path = ROOT) -> tuple[BlockDevice, ...]:
         inner = {volume.name for volume in group}
         lower = _each_once(below for volume in group for below in lower_devices(volume, root))
         return tuple(device for device in lower if device.name not in inner)
-    tops = find_devices(name, root)
-    members = tops if len(tops) > 1 else _members(tops[0], root)
+    top, *others = tops = find_devices(name, root)
+    members = tops if others else tuple(devices.read_device(n, root) for n in top.slaves)
+    if not members and any((root / "sys/fs/btrfs").glob(f"*/devices/{top.name}")):
+        members = btrfs_members(top, root)
     if not members:
         raise TargetError(
             "a volume group, an array, a device-mapper volume or a btrfs, with its members",
-            found=f"{tops[0].name}, which consists of nothing else",
+            found=f"{top.name}, which consists of nothing else",
             where=name,
             remedy="name the device itself, or see `iostudy doctor` for what consists of what",
         )
     return members
-
-
-def _members(device: BlockDevice, root: Path) -> tuple[BlockDevice, ...]:
-    """Return the devices of a volume, or the single member of the btrfs on the device."""
-    lower = tuple(devices.read_device(name, root) for name in device.slaves)
-    is_btrfs = any((root / "sys/fs/btrfs").glob(f"*/devices/{device.name}"))
-    return lower or (btrfs_members(device, root) if is_btrfs else ())
 
 
 def top_devices(place: str | Path, root: Path = ROOT) -> tuple[BlockDevice, ...]:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -219,9 +218,7 @@ def _reach(start: Iterable[str], step: Callable[[str], Iterable[str]]) -> set[st
 def _all_devices(root: Path) -> Iterator[BlockDevice]:
     for disk in devices.read_disks(root):
         yield disk
-        for name in sorted(disk.partitions, key=_natural):
-            with suppress(FileNotFoundError):
-                yield devices.read_device(name, root)
+        yield from devices.read_present_devices(sorted(disk.partitions, key=_natural), root)
 
 
 def _natural(name: str) -> tuple[str, int]:

@@ -87,8 +87,6 @@ class AdviceRule:
             )
 
 
-Levels = Sequence[str | int]
-
 _NOT_IN_QUOTES = re.compile(rb"[^ -~]|['\\\\]")
 
 
@@ -128,7 +126,7 @@ STREAMING_WRITES = {
 
 
 def study_command(
-    entry: MountEntry, factor: str, levels: Levels, workload: Mapping[str, Any]
+    entry: MountEntry, factor: str, levels: Sequence[str | int], workload: Mapping[str, Any]
 ) -> str:
     """Return commands that write a study of one factor on that mount and run it.
 

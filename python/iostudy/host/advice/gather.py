@@ -11,7 +11,7 @@ from pathlib import Path
 from iostudy.host import device_kinds, devices, mounts, stack, volumes
 from iostudy.host.advice.facts import DeviceFacts, Facts, FilesystemSpace, HostFacts, is_storage
 from iostudy.host.configuration.assignment import Stage
-from iostudy.host.configuration.writers import read_writers
+from iostudy.host.configuration.writers import read_writers, sysctl_path
 from iostudy.host.device_kinds import DeviceKind
 from iostudy.host.devices import SECTOR_BYTES
 from iostudy.host.files import ROOT, Reader, parse_choice, read_attribute, read_number
@@ -25,9 +25,6 @@ from iostudy.host.topology import (
     read_places,
     read_topology,
 )
-
-_SLASHES = str.maketrans("./", "/.")
-"""A sysctl's key as the path below /proc/sys (sysctl.d(5))."""
 
 StatVfs = Callable[[Path], os.statvfs_result]
 
@@ -135,8 +132,7 @@ def _host(reader: Reader, more_keys: set[str]) -> HostFacts:
     thp = root / "sys/kernel/mm/transparent_hugepage"
     profile = reader.text(root / "etc/tuned/active_profile") or ""
     keys = {*_SYSCTLS, *more_keys}
-    folder = reader.root / "proc/sys"
-    paths = {key: folder / key.translate(_SLASHES).lstrip("/") for key in sorted(keys)}
+    paths = {key: root / sysctl_path(key).lstrip("/") for key in sorted(keys)}
     texts = {key: reader.text(path) for key, path in paths.items() if path.is_file()}
     return HostFacts(
         kernel=parse_kernel(read_attribute(root / "proc/sys/kernel/osrelease") or ""),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from iostudy.host.advice.facts import Facts, HostFacts
+from iostudy.host.advice.facts import Facts
 from iostudy.host.advice.finding import (
     HOST,
     STREAMING_WRITES,
@@ -27,26 +27,22 @@ CLOUDERA_MOST_SWAPPINESS = 10
 
 
 def _dirty(facts: Facts) -> Iterator[Observation]:
-    entry = facts.place_to_measure
-    ratio, limit_bytes = facts.host.sysctl("vm.dirty_ratio"), _dirty_bytes(facts.host)
-    if not (entry and ratio and limit_bytes and limit_bytes > LARGE_DIRTY_BYTES):
+    host, entry = facts.host, facts.place_to_measure
+    ratio, memory_bytes = host.sysctl("vm.dirty_ratio"), host.memory_bytes
+    # vm.dirty_bytes would set the limit instead.
+    if not (entry and ratio and memory_bytes) or host.sysctl("vm.dirty_bytes"):
+        return
+    limit_bytes = memory_bytes * ratio // 100
+    if limit_bytes <= LARGE_DIRTY_BYTES:
         return
     lower = max(1, ratio * LARGE_DIRTY_BYTES // limit_bytes)
     yield Observation(
         subject=HOST,
         found=f"{ratio} %, up to {limit_bytes / GIB:.1f} GiB",
         advised=f"{lower} %, if a study shows an advantage",
-        evidence=f"memory: {(facts.host.memory_bytes or 0) / GIB:.1f} GiB, vm.dirty_bytes: 0",
+        evidence=f"memory: {memory_bytes / GIB:.1f} GiB, vm.dirty_bytes: 0",
         command=study_command(entry, _DIRTY_RATIO, (ratio, lower), STREAMING_WRITES),
     )
-
-
-def _dirty_bytes(host: HostFacts) -> int | None:
-    """Return the bytes of vm.dirty_ratio; None if vm.dirty_bytes sets the limit."""
-    ratio, memory = host.sysctl("vm.dirty_ratio"), host.memory_bytes
-    if not ratio or memory is None or host.sysctl("vm.dirty_bytes"):
-        return None
-    return memory * ratio // 100
 
 
 def _swappiness(facts: Facts) -> Iterator[Observation]:

@@ -93,7 +93,9 @@ def _too_few_requests(facts: Facts) -> Iterator[Observation]:
 def _few_requests(facts: Facts) -> Iterator[Observation]:
     for disk in facts.disks:
         requests, entry = disk.number("nr_requests"), facts.place_over(disk.name)
-        if requests is not None and entry and _sorts(disk):
+        is_sorted = disk.scheduler is not None and disk.scheduler.current != "none"
+        benefits = disk.node.kind is DeviceKind.ROTATIONAL and is_sorted
+        if requests is not None and entry and benefits:
             yield Observation(
                 subject=disk.name,
                 found=str(requests),
@@ -103,12 +105,6 @@ def _few_requests(facts: Facts) -> Iterator[Observation]:
                     entry, _NR_REQUESTS, (requests, requests * 4), STREAMING_WRITES
                 ),
             )
-
-
-def _sorts(disk: DeviceFacts) -> bool:
-    """Return whether the disk and its scheduler benefit from sorting."""
-    rotational = disk.node.kind is DeviceKind.ROTATIONAL
-    return rotational and disk.scheduler is not None and disk.scheduler.current != "none"
 
 
 RULES = (

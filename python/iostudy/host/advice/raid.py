@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator
 
 from iostudy.host.advice.facts import DeviceFacts, Facts
 from iostudy.host.advice.finding import AdviceRule, Certainty, Observation, format_command
@@ -55,7 +55,8 @@ def _bitmap(facts: Facts) -> Iterator[Observation]:
 
 
 def _lvm(facts: Facts) -> Iterator[Observation]:
-    for name in dict.fromkeys(_mirrored(facts)):
+    inner = (node.names[0] for node in facts.topology.nodes if node.kind is DeviceKind.LVM)
+    for name in dict.fromkeys(filter(None, map(volume_of_image, inner))):
         yield Observation(
             subject=name,
             found="a mirrored or RAID volume; sysfs does not show its synchronisation",
@@ -67,14 +68,6 @@ def _lvm(facts: Facts) -> Iterator[Observation]:
 
 def _arrays(facts: Facts) -> Iterator[tuple[DeviceNode, RaidArray]]:
     return ((node, node.array) for node in facts.topology.nodes if node.array is not None)
-
-
-def _mirrored(facts: Facts) -> Iterator[str]:
-    """Yield the mirrored volumes: ``vg0/home`` of ``vg0/home_rimage_0``."""
-    for node in facts.topology.nodes:
-        volume = volume_of_image(node.names[0]) if node.kind is DeviceKind.LVM else None
-        if volume is not None:
-            yield volume
 
 
 RULES = (
@@ -127,11 +120,12 @@ _ORIGINS = ("_corig", "_wcorig")
 
 def _mixed(facts: Facts) -> Iterator[Observation]:
     for node in facts.topology.nodes:
-        kinds = (
-            _group({d.name: d for d in _disks_below(facts, node)}.values())
-            if _shares_work(facts, node)
-            else {}
-        )
+        if not _shares_work(facts, node):
+            continue
+        kinds: dict[str, list[str]] = {}
+        for disk in {d.name: d for d in _disks_below(facts, node)}.values():
+            description = f"{disk.node.kind} {disk.node.device.model}".strip()
+            kinds.setdefault(description, []).append(disk.name)
         if len(kinds) > 1:
             yield Observation(
                 subject=node.name,
@@ -166,15 +160,6 @@ def _disks_below(facts: Facts, node: DeviceNode) -> Iterator[DeviceFacts]:
     for name in node.below:
         if node.array is None or name not in node.array.auxiliary:
             yield from _disks_below(facts, facts.topology.by_name[name])
-
-
-def _group(disks: Iterable[DeviceFacts]) -> Mapping[str, Sequence[str]]:
-    """Return the names of the disks by technology and model."""
-    groups: dict[str, list[str]] = {}
-    for disk in disks:
-        description = f"{disk.node.kind} {disk.node.device.model}".strip()
-        groups.setdefault(description, []).append(disk.name)
-    return groups
 
 
 MEMBER_RULES = (
