@@ -28,19 +28,16 @@ class BlockDeviceProber:
         disk = device.disk
         self._descriptor = descriptor
         self._where = str(device.path)
-        self._random = os.urandom(_MOST_BYTES)
         self.unit = max(1, _read_queue(disk, "logical_block_size") // BLOCK_BYTES)
         self.blocks = device.size_bytes // BLOCK_BYTES // self.unit * self.unit
         largest = min(_MOST_BYTES, _read_queue(disk, "max_sectors_kb") * 1024)
         self.most_blocks = max(1, largest // BLOCK_BYTES // self.unit) * self.unit
         self.most_depth = _MOST_DEPTH
-        self._buffers = [self._make_buffer() for _ in range(_MOST_DEPTH)]
-
-    def _make_buffer(self) -> mmap.mmap:
-        """Memory of whole pages, as O_DIRECT needs; writes store random bytes."""
-        buffer = mmap.mmap(-1, _MOST_BYTES)
-        buffer.write(self._random)
-        return buffer
+        # Memory of whole pages, as O_DIRECT needs; writes store random bytes.
+        self._buffers = [mmap.mmap(-1, _MOST_BYTES) for _ in range(_MOST_DEPTH)]
+        content = os.urandom(_MOST_BYTES)
+        for buffer in self._buffers:
+            buffer.write(content)
 
     def run(self, requests: Sequence[Request], depth: int) -> list[Timing]:
         """Send requests in order. TrialError names the block of a failed one."""

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from iostudy.account import Account, act_as
 from iostudy.host.files import read_attribute
-from iostudy.units import KIB, MIB, format_rounded_size
+from iostudy.units import KIB, MIB
 from iostudy.workloads.page_cache import drop_folder
 
 DROP_CACHES = Path("/proc/sys/vm/drop_caches")
@@ -76,11 +76,6 @@ def touch_free_memory(wanted_bytes: int) -> int:
         for chunk in _chunks(touched):
             held.enter_context(closing(chunk))
     return touched * _CHUNK_BYTES
-
-
-def describe_warm_memory(touched_bytes: int) -> str:
-    """Return the note of a trial."""
-    return f"{format_rounded_size(touched_bytes)} of free memory touched before the trial"
 
 
 def _chunks(count: int) -> Iterator[mmap.mmap]:

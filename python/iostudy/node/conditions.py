@@ -79,6 +79,9 @@ class Permission:
     unsafe_folders: bool = False
 
 
+NO_PERMISSION = Permission()
+
+
 def describe_account(account: Account | None) -> tuple[str, ...]:
     """Say who works in a directory that is not root's; nothing if it is."""
     if account is None:

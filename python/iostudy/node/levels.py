@@ -83,14 +83,6 @@ class SwitchedLevels:
     switcher: Switcher
     wanted: Sequence[Mapping[Setting, str]]
 
-    def switch(self, number: int) -> None:
-        """Switch to a configuration by writes alone; SettingError if one is refused."""
-        self.switcher.switch(number)
-
-    def verify(self) -> None:
-        """Read the configuration in force back; SettingError for a value that is another."""
-        self.switcher.verify()
-
     def read_back(self, number: int) -> dict[str, str]:
         """Read the values of the configuration in force, by label."""
         expected = self.wanted[number].items()

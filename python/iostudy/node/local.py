@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 import platform
 import time
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from importlib.metadata import version
 from pathlib import Path
 from types import TracebackType
@@ -22,6 +22,7 @@ from iostudy.host.mounts import find_mount
 from iostudy.node import target_devices
 from iostudy.node.conditions import (
     NO_CALLBACKS,
+    NO_PERMISSION,
     Callbacks,
     Conditions,
     Permission,
@@ -50,7 +51,7 @@ from iostudy.units import format_seconds
 from iostudy.workloads import catalog
 from iostudy.workloads.native.latency import compact_histogram
 
-_NO_PERMISSION = Permission()
+_PACKAGES = ("iostudy", "numpy", "pydantic")
 
 
 class LocalNode:
@@ -65,7 +66,7 @@ class LocalNode:
         self,
         conditions: Conditions,
         folder: Path,
-        permission: Permission = _NO_PERMISSION,
+        permission: Permission = NO_PERMISSION,
         callbacks: Callbacks = NO_CALLBACKS,
     ) -> None:
         self._conditions = conditions
@@ -173,7 +174,12 @@ class LocalNode:
             where = ", ".join(filter(None, (target, plot[0].whole_plot)))
             service = self._conditions.service
             spec = service.spec if service else None
-            require_space(requests, plot, self._room(where), spec)
+            space = FreeSpace(where, None)
+            if not self._is_remote:
+                # Workloads state their need on one disk.
+                disks = (self._site.directory, *self._site.disks.values())
+                space = smallest_free_space(where, disks)
+            require_space(requests, plot, space, spec)
             refused |= self._refused(plot)
         return refused
 
@@ -192,12 +198,6 @@ class LocalNode:
         if self._conditions.block_latency:
             self._trace = TraceInstance.prepare(self._traced_devices())
             self._site.apply_to_plot(self._trace)
-
-    def _room(self, where: str) -> FreeSpace:
-        """Return the smallest free space of all disks: workloads state their need on one disk."""
-        if self._is_remote:
-            return FreeSpace(where, None)
-        return smallest_free_space(where, (self._site.directory, *self._site.disks.values()))
 
     def _refused(self, plot: Sequence[Configuration]) -> dict[str, IostudyError]:
         """Return the configurations of the plot with missing or refused settings."""
@@ -218,7 +218,7 @@ class LocalNode:
         directories = self._target.compared.values() or [self._site.directory]
         return {
             "host": dict(collect_inventory([*directories, *self._site.disks.values(), *named])),
-            "versions": dict(read_versions()),
+            "versions": {"python": platform.python_version(), **{p: version(p) for p in _PACKAGES}},
             "target": {
                 "description": self._conditions.describe_target(),
                 "devices": list(self._devices()),
@@ -237,12 +237,9 @@ class LocalNode:
             **({request.name: dict(service.facts())} if request and service else {}),
         }
 
-    @contextmanager
-    def block(
-        self, request: WorkloadRequest, seed: int, round_seed: int = 0
-    ) -> Iterator[LocalBlock]:
+    def block(self, request: WorkloadRequest, seed: int, round_seed: int = 0) -> LocalBlock:
         """Open a session in the work folder, which is empty before and after."""
-        session = LocalBlock(
+        return LocalBlock(
             request=request,
             site=self._site,
             seed=seed,
@@ -253,8 +250,6 @@ class LocalNode:
             callbacks=self._callbacks,
             target=self._target.named_paths(self._folder),
         )
-        with session:
-            yield session
 
     def _recorder(self) -> Recorder:
         """Return a recorder for a trial; the workload is this process and those of the service."""
@@ -351,11 +346,3 @@ class LocalNode:
         is_served = service is not None and catalog.get(request.name).service
         data_dirs = service.spec.data_dirs if service and is_served else ()
         return target_devices.top_device_names(*(data_dirs or self._device_paths()))
-
-
-_PACKAGES = ("iostudy", "numpy", "pydantic")
-
-
-def read_versions() -> Mapping[str, str]:
-    """Return the version of each, by its name."""
-    return {"python": platform.python_version(), **{name: version(name) for name in _PACKAGES}}

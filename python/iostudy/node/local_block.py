@@ -19,13 +19,12 @@ from iostudy.account import act_as
 from iostudy.errors import WorkloadError, WorkloadStoppedError
 from iostudy.line_handler import LineHandler
 from iostudy.node import caches, target_devices
-from iostudy.node.caches import describe_warm_memory, touch_free_memory
 from iostudy.node.conditions import Callbacks, Conditions
 from iostudy.node.levels import read_back
 from iostudy.node.local_switched_run import LocalSwitchedRun
 from iostudy.node.protocol import Span, TrialResult
 from iostudy.node.service import Service, ServiceClient
-from iostudy.node.site import DiskWatch, Site
+from iostudy.node.site import Site, read_disk_states
 from iostudy.node.volume_sync import ResyncWatch
 from iostudy.study.combinations import Configuration
 from iostudy.study.model import WorkloadRequest
@@ -33,7 +32,7 @@ from iostudy.study.plan import FORMAT_PHASE
 from iostudy.study.requests import apply_configuration
 from iostudy.telemetry.recorder import Recorder, Telemetry
 from iostudy.telemetry.summary import Submitter
-from iostudy.units import format_seconds
+from iostudy.units import format_rounded_size, format_seconds
 from iostudy.workloads import catalog
 from iostudy.workloads.measurement import Measurement
 from iostudy.workloads.workload import NO_TARGET, Place, TargetPaths, Workload
@@ -159,12 +158,12 @@ class LocalBlock:
             devices = self._devices_of(workload)
             notes = self._reset_state(workload, options, devices, watch)
             watch.begin("run")
-            disks = DiskWatch.begin(self.site.scratch_disks)
+            disks = [disk.watch() for disk in self.site.scratch_disks]
             resync = ResyncWatch.begin(devices)
             with self.site.watch_faults() as find_faults:
                 measured, telemetry, span = self._measure(workload)
-                telemetry = _add_submitters(telemetry, resync.end())
-                disk_figures, late = disks.end()
+                resyncs = resync.end()
+                disk_figures, late = read_disk_states(disks)
                 faults = find_faults()
             volume = None if self.site.volume is None else self.site.volume.device.path
             watch.begin("restore")
@@ -176,7 +175,7 @@ class LocalBlock:
         return TrialResult(
             figures=measured.figures,
             settings=settings,
-            telemetry=_add_stack(_add_figures(telemetry, disk_figures), volume),
+            telemetry=_complete(telemetry, resyncs, disk_figures, volume),
             devices=devices,
             phases=watch.end(),
             notes=(*notes, *measured.notes, *measured.departures),
@@ -295,7 +294,8 @@ class LocalBlock:
                 notes += self._drop()
         if self.conditions.warm_memory and catalog.get(self.request.name).uses_page_cache(options):
             watch.begin("warm")
-            notes.append(describe_warm_memory(touch_free_memory(workload.space_bytes())))
+            touched = format_rounded_size(caches.touch_free_memory(workload.space_bytes()))
+            notes.append(f"{touched} of free memory touched before the trial")
         return tuple(notes)
 
     def _drop(self) -> list[str]:
@@ -352,23 +352,20 @@ class LocalBlock:
             self._service.verify()
 
 
-def _add_figures(telemetry: Telemetry, added: Mapping[str, Mapping[str, float]]) -> Telemetry:
-    recorded = telemetry.summary.devices
-    devices = {
-        **recorded,
-        **{name: {**recorded.get(name, {}), **new} for name, new in added.items()},
-    }
-    return replace(telemetry, summary=replace(telemetry.summary, devices=devices))
-
-
-def _add_submitters(telemetry: Telemetry, added: Sequence[Submitter]) -> Telemetry:
+def _complete(
+    telemetry: Telemetry,
+    resyncs: Sequence[Submitter],
+    figures: Mapping[str, Mapping[str, float]],
+    volume: Path | None,
+) -> Telemetry:
+    """Add resyncs, figures of disks, and the layers of a volume, which the next one may lack."""
     summary = telemetry.summary
-    return replace(telemetry, summary=replace(summary, submitters=(*summary.submitters, *added)))
-
-
-def _add_stack(telemetry: Telemetry, volume: Path | None) -> Telemetry:
-    """The telemetry with the layers of the volume, which the next one may have otherwise."""
-    if volume is None:
-        return telemetry
-    below, titles = target_devices.stack_below(volume), target_devices.device_titles(volume)
-    return replace(telemetry, summary=replace(telemetry.summary, below=below, titles=titles))
+    more = {name: {**summary.devices.get(name, {}), **new} for name, new in figures.items()}
+    summary = replace(
+        summary,
+        submitters=(*summary.submitters, *resyncs),
+        devices={**summary.devices, **more},
+        below={} if volume is None else target_devices.stack_below(volume),
+        titles={} if volume is None else target_devices.device_titles(volume),
+    )
+    return replace(telemetry, summary=summary)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from threading import Event, Thread
 from typing import Self
@@ -12,7 +12,8 @@ from iostudy.account import act_as
 from iostudy.errors import WorkloadError
 from iostudy.node.levels import SwitchedLevels
 from iostudy.node.protocol import RunResult
-from iostudy.node.site import DiskWatch, FindFaults, Site
+from iostudy.node.site import FindFaults, Site, read_disk_states
+from iostudy.settings.scratch.disk import FindDiskState
 from iostudy.settings.transaction.deferred_signals import defer_signals
 from iostudy.telemetry.recorder import Recorder, Telemetry
 from iostudy.workloads.tick import Tick
@@ -43,7 +44,7 @@ class LocalSwitchedRun:
         self._devices = devices
         self._notes = notes
         self._site = site
-        self._watch = DiskWatch()
+        self._watches: Sequence[FindDiskState] = ()
         self._checks = ExitStack()
         self._find_faults: FindFaults = tuple
         self._tick = site.tick
@@ -76,7 +77,7 @@ class LocalSwitchedRun:
 
     def switch(self, label: str) -> None:
         number = self._numbers[label]
-        self._levels.switch(number)
+        self._levels.switcher.switch(number)
         for option, value in self._configurations[number].options.items():
             if self._options[option] != value:
                 with act_as(self._site.account):
@@ -85,7 +86,7 @@ class LocalSwitchedRun:
         self._number = number
 
     def verify(self) -> None:
-        self._levels.verify()
+        self._levels.switcher.verify()
         label = self._configurations[self._number].label
         if label not in self._settings:
             self._settings[label] = self._levels.read_back(self._number)
@@ -101,13 +102,13 @@ class LocalSwitchedRun:
             )
 
     def begin_check(self) -> None:
-        self._watch = DiskWatch.begin(self._site.scratch_disks)
+        self._watches = [disk.watch() for disk in self._site.scratch_disks]
         self._checks.close()
         self._find_faults = self._checks.enter_context(self._site.watch_faults())
 
     def end_check(self) -> tuple[str, ...]:
         """Return what was late, and faults of the storage since `begin_check`."""
-        return (*self._watch.end()[1], *self._find_faults())
+        return (*read_disk_states(self._watches)[1], *self._find_faults())
 
     def stop(self) -> RunResult:
         self._end()

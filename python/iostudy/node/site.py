@@ -5,8 +5,8 @@ The data of a service that the study starts are on this file system and are remo
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
@@ -137,7 +137,10 @@ class Site:
         expected = dict(self._folder_mounts)
         if self._expected_mount is not None:
             expected[self.directory] = self._expected_mount
-        with watch_nothing() if self.volume is None else self.volume.watch() as find_faults:
+        with ExitStack() as watch:
+            find_faults: FindFaults = tuple
+            if self.volume is not None:
+                find_faults = watch.enter_context(self.volume.watch())
             yield lambda: (
                 *find_faults(),
                 *(fault for path, mount in expected.items() for fault in mount.find_faults(path)),
@@ -222,28 +225,14 @@ class ExpectedMount:
         return (f"{directory} is on {now.filesystem} of {now.source}, no longer on {expected}",)
 
 
-@dataclass(frozen=True)
-class DiskWatch:
-    """The watches of the disks since the start of a trial."""
-
-    running: Sequence[FindDiskState] = ()
-
-    @classmethod
-    def begin(cls, disks: Sequence[ScratchDisk]) -> DiskWatch:
-        """Begin to watch now; TargetError if a disk has failed."""
-        return cls(tuple(disk.watch() for disk in disks))
-
-    def end(self) -> tuple[dict[str, Mapping[str, float]], tuple[str, ...]]:
-        """Return figures by device, and reasons why the trial does not count."""
-        states = [find() for find in self.running]
-        figures = {state.device: state.figures for state in states if state.figures}
-        return figures, tuple(f"{s.device}: {s.invalid}" for s in states if s.invalid)
-
-
 FindFaults = Callable[[], tuple[str, ...]]
 """Returns what happened to the storage since the watch began."""
 
 
-def watch_nothing() -> AbstractContextManager[FindFaults]:
-    """Find no faults: the study made no volume and compares no mounts."""
-    return nullcontext(tuple)
+def read_disk_states(
+    watches: Iterable[FindDiskState],
+) -> tuple[dict[str, Mapping[str, float]], tuple[str, ...]]:
+    """Return figures by device, and reasons why what ran since the watches began does not count."""
+    states = [find() for find in watches]
+    figures = {state.device: state.figures for state in states if state.figures}
+    return figures, tuple(f"{s.device}: {s.invalid}" for s in states if s.invalid)

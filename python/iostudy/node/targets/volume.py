@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from iostudy.node.conditions import Permission
+from iostudy.node.conditions import NO_PERMISSION, Permission
 from iostudy.node.free_space import FreeSpace
 from iostudy.node.targets.driver import TargetDriver
 from iostudy.node.targets.made_disks import ANY_LOOP_DEVICE, prepare_disks
@@ -21,8 +21,6 @@ from iostudy.study.combinations import Factor
 from iostudy.study.model import Study
 from iostudy.study.targets.volume import VolumeTarget
 
-_NO_PERMISSION = Permission()
-
 
 class VolumeDriver(TargetDriver[VolumeTarget]):
     """Makes the volume again for each layout, always on the same disks."""
@@ -32,7 +30,7 @@ class VolumeDriver(TargetDriver[VolumeTarget]):
 
     def free_space(self, study: Study, folder: Path) -> FreeSpace:
         """Return that of the smallest volume of the study."""
-        disks = self._prepare_members(folder, _NO_PERMISSION)
+        disks = self._prepare_members(folder, NO_PERMISSION)
         require_tools(self.target.filesystem)
         members = min(disk.size_bytes for disk in disks)
         configurations = study.known().configurations()
