@@ -86,11 +86,6 @@ def build_artifact(
     return Artifact(path, read_text(path, root), after, activations, expected)
 
 
-def _is_lasting(line: Assignment) -> bool:
-    """Whether a file keeps the value, and no service that may be removed."""
-    return not line.ineffective and line.stage < Stage.SERVICE
-
-
 def agrees(said: str, kept: str) -> bool:
     """Whether a line leaves the value to keep; TuneD has ``>N`` and alternatives ``a|b``."""
     if said.startswith(">") and said[1:].isdecimal() and kept.isdecimal():
@@ -116,10 +111,12 @@ def compare_with_existing(
             if (one.wins or not one.is_packaged)
             and not (one.line.stage is Stage.SERVICE and one.line.ineffective)
         ]
+        last = said[-1].line if said and said[-1] not in differing else None
         if clashing:
             conflicts += (_build_conflict(setting, one) for one in clashing)
-        elif said and said[-1] not in differing and _is_lasting(said[-1].line):
-            notes.append(f"{setting.text}: already so in {said[-1].line.where}")
+        # A file keeps the value, and no service that may be removed.
+        elif last and not last.ineffective and last.stage < Stage.SERVICE:
+            notes.append(f"{setting.text}: already so in {last.where}")
             continue
         else:
             notes += (

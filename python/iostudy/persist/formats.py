@@ -16,7 +16,7 @@ from iostudy.host.files import ROOT
 from iostudy.host.mounts import find_mount
 from iostudy.persist import ansible as role
 from iostudy.persist import fstab, limits, sysctl, tmpfiles, tuned, udev
-from iostudy.persist.plan import PersistencePlan, UnsupportedSetting, add_provenance, merge_plans
+from iostudy.persist.plan import PersistencePlan, UnsupportedSetting, add_provenance
 from iostudy.persist.request import DiskMatch, PersistedSetting, PersistRequest
 from iostudy.persist.tmpfiles import ATTRIBUTE
 from iostudy.settings import catalog
@@ -89,14 +89,14 @@ class _Native:
     plan: Planner
 
 
-def _plan_udev(
-    kept: Sequence[PersistedSetting], choice: PersistRequest, root: Path
-) -> PersistencePlan:
-    return udev.plan(kept, choice.origin, root, choice.match, choice.present)
-
-
 _FILES = (
-    _Native(Format.UDEV, ("block",), _plan_udev),
+    _Native(
+        Format.UDEV,
+        ("block",),
+        lambda kept, request, root: udev.plan(
+            kept, request.origin, root, request.match, request.present
+        ),
+    ),
     _Native(
         Format.SYSCTL,
         ("sysctl",),
@@ -184,7 +184,7 @@ def _plan_format(choice: PersistRequest, form: str | None, root: Path) -> Persis
             files = plugin.plan(kept, choice.origin, choice.provenance)
             return result + files + _exclude_other_formats(choice.settings, form) + unsupported
     natives = [native for native in _NATIVES if form in (None, native.form)]
-    files = merge_plans(_plan_native(native, choice, root) for native in natives)
+    files = sum((_plan_native(native, choice, root) for native in natives), PersistencePlan())
     others = _exclude_other_formats(choice.settings, form)
     from_host = _exclude_from_host(choice) if form is None else PersistencePlan()
     return result + files + others + unsupported + from_host
@@ -219,7 +219,7 @@ def _profile(choice: PersistRequest, root: Path) -> PersistencePlan:
 
 def _role(choice: PersistRequest, root: Path) -> PersistencePlan:
     """The role; what the files of this host say already does not matter to other hosts."""
-    files = merge_plans(_plan_native(native, choice, _EMPTY_ROOT) for native in _FILES)
+    files = sum((_plan_native(n, choice, _EMPTY_ROOT) for n in _FILES), PersistencePlan())
     edits, result = fstab.plan_edits(_select_settings(_FSTAB, choice), root)
     unkept = PersistencePlan(unsupported=files.unsupported, notes=files.notes) + result
     refused = {unsupported.what for unsupported in files.unsupported}

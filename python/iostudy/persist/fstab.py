@@ -137,7 +137,9 @@ def plan_edits(
             result += _already(settings, unit.where)
             continue
         if unit:
-            result += PersistencePlan(conflicts=_conflicts(settings, unit))
+            remedy = f"it takes precedence over {FILE}: set the option there, or remove it"
+            clashes = (Conflict(s.text, unit.where, unit.text, remedy) for s in settings)
+            result += PersistencePlan(conflicts=tuple(clashes))
         options = merge(matching[0].options, wanted)
         edits.append(Edit(matching[0], options, tuple(settings)))
     return tuple(edits), result
@@ -145,11 +147,6 @@ def plan_edits(
 
 def _already(settings: Iterable[PersistedSetting], where: object) -> PersistencePlan:
     return PersistencePlan(notes=tuple(f"{s.text}: already so in {where}" for s in settings))
-
-
-def _conflicts(settings: Iterable[PersistedSetting], unit: Assignment) -> tuple[Conflict, ...]:
-    remedy = f"it takes precedence over {FILE}: set the option there, or remove it"
-    return tuple(Conflict(s.text, unit.where, unit.text, remedy) for s in settings)
 
 
 def _find_entries(

@@ -5,9 +5,8 @@ These are values; `iostudy.persist.install` acts on them.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import reduce
 from pathlib import Path
 
 MARK = "Written by `iostudy persist`"
@@ -96,11 +95,6 @@ class PersistencePlan:
             self.notes + other.notes,
             self.places + other.places,
         )
-
-
-def merge_plans(parts: Iterable[PersistencePlan]) -> PersistencePlan:
-    """Merge plans into one."""
-    return reduce(PersistencePlan.__add__, parts, PersistencePlan())
 
 
 def format_heading(origin: str) -> str:

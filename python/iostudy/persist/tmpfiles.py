@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from iostudy.host.configuration.assignment import Assignment, Stage, matches_path
+from iostudy.host.configuration.assignment import Assignment, Stage, host_path, matches_path
 from iostudy.host.files import ROOT, find_files
 from iostudy.persist import dropins
 from iostudy.persist.dropins import ExistingLine
@@ -48,15 +48,12 @@ def plan(kept: Sequence[PersistedSetting], origin: str, root: Path = ROOT) -> Pe
         return result
     active = Activation(("systemd-tmpfiles", "--create", str(FILE)))
     expected = tuple(
-        Expected(path, k.value) for k in left for path in _matching(find_path(k.name), root)
+        Expected(host_path(path, root), k.value)
+        for k in left
+        for path in sorted(find_files(find_path(k.name).removeprefix("/"), root))
     )
     file = dropins.build_artifact(FILE, text(left, origin), root, (active,), expected)
     return result + PersistencePlan(artifacts=(file,))
-
-
-def _matching(pattern: str, root: Path) -> tuple[Path, ...]:
-    paths = find_files(pattern.removeprefix("/"), root)
-    return tuple(Path("/") / path.relative_to(root) for path in sorted(paths))
 
 
 def _find_existing(

@@ -362,9 +362,8 @@ def _part(
     unkept = tuple(
         UnsupportedSetting(k.text, why, _MANUAL_REMEDY) for k, why in trouble.items() if why
     )
-    obstacles = trouble.values()
     by_name = match is DiskMatch.SERIAL and pattern.rule.startswith("KERNEL")
-    zoned = _ZONED_REASON in obstacles
+    zoned = _ZONED_REASON in trouble.values()
     return DiskRules(
         (disk,),
         pattern,

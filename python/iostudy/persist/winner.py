@@ -44,7 +44,7 @@ def select_settings(folder: Path, label: str | None, on: Sequence[str]) -> Persi
     """
     with open_ledger(folder if label else find_verdict_folder(folder)) as ledger:
         row, trials, study = ledger.study(), ledger.rows(), read_study(ledger)
-        measured = measured_rows(study, WindowRecord(ledger).rows(), ledger.rows())
+        measured = measured_rows(study, WindowRecord(ledger).rows(), trials)
     if study.target.predicts:
         raise UsageError(
             "a study that measured a host",
@@ -59,8 +59,6 @@ def select_settings(folder: Path, label: str | None, on: Sequence[str]) -> Persi
             where=study.name,
             remedy="set the levels on every node with your own tools; the report lists them",
         )
-    mode = find_mode(study)
-    compares = mode.compares_configurations
     if label in study.bounds:
         raise UsageError(
             "a configuration that one may keep",
@@ -68,7 +66,8 @@ def select_settings(folder: Path, label: str | None, on: Sequence[str]) -> Persi
             where=f"the study {study.name}",
             remedy=f"give one of: {'; '.join(chosen.label for chosen in study.choices())}",
         )
-    if not (label or compares):
+    mode = find_mode(study)
+    if not label and not mode.compares_configurations:
         raise UsageError(
             "the winner of a study that compares configurations",
             found=f"{mode}, which compares no two of its runs",
@@ -76,29 +75,18 @@ def select_settings(folder: Path, label: str | None, on: Sequence[str]) -> Persi
             remedy=f"{mode.instead} and keep that one's winner, or choose a run yourself with "
             "--configuration LABEL",
         )
-    compared = compare_configurations(study, measured) if compares else ()
+    compared = compare_configurations(study, measured) if mode.compares_configurations else ()
     configuration = find_configuration(study, label) if label else find_winner(study, compared)
     choice = _build_request(study, configuration, row, trials, on)
-    choice = _with_provenance(choice, study, row, configuration, compared, trials)
-    if label:
-        return choice
-    rivals = _note_other_best(study, configuration, rank_configurations(study, measured))
-    return replace(choice, notes=(*rivals, *choice.notes))
-
-
-def _with_provenance(
-    choice: PersistRequest,
-    study: Study,
-    row: StudyRow,
-    configuration: Configuration,
-    compared: Sequence[ComparisonResult],
-    trials: Sequence[MeasuredRow],
-) -> PersistRequest:
     results = [result for result in compared if result.configuration == configuration.label]
     contradictions = tuple(_describe_contradictions(study, results, trials))
     lines = describe_provenance(study, row, results, contradictions)
     proven = bool(results) and not contradictions and rule.meets_goal(study, results)
-    return replace(choice, provenance=lines, proven=proven)
+    choice = replace(choice, provenance=lines, proven=proven)
+    if label:
+        return choice
+    rivals = _note_other_best(study, configuration, rank_configurations(study, measured))
+    return replace(choice, notes=(*rivals, *choice.notes))
 
 
 def _describe_contradictions(
