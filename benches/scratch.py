@@ -25,7 +25,7 @@ def scratch_folder(size_bytes: int, parent: Path | None = None) -> Iterator[Path
         if os.geteuid() != 0:
             yield Path(name)
             return
-        disk = LoopbackDisk.prepare(Path(name), size_bytes)
+        (disk,) = LoopbackDisk.prepare(Path(name), size_bytes)
         made.apply(disk)
         made.apply(NewFilesystem.prepare(disk, Filesystem("ext4")))
         yield disk.mount_point

@@ -237,7 +237,7 @@ def begin_study(host: Host) -> tuple[subprocess.Popen[bytes], str, dict[str, str
 def use_disk(parent: Path) -> None:
     """A loop-back disk with a file system and a scheduler of its own."""
     transaction = Transaction()
-    disk = LoopbackDisk.prepare(parent, 16 * MIB)
+    (disk,) = LoopbackDisk.prepare(parent, 16 * MIB)
     transaction.apply(disk)
     transaction.apply(NewFilesystem.prepare(disk, Filesystem("ext4")))
     transaction.apply(WorkFolder.prepare(disk.mount_point, disposable=True))

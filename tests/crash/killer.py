@@ -23,6 +23,7 @@ from types import FrameType
 from typing import Any
 
 import iostudy.settings
+from iostudy import own_folder
 from iostudy.host import mounts
 from iostudy.host.devices import read_device
 from iostudy.host.files import ROOT, read_attribute
@@ -31,11 +32,11 @@ from iostudy.node.volume_sync import wait_for_sync
 from iostudy.settings import catalog, commands, kinds, trace_instance
 from iostudy.settings.change import Setting
 from iostudy.settings.identity import ScratchIdentity
-from iostudy.settings.scratch.disk import LoopbackDisk
+from iostudy.settings.scratch.disk import PREFIX, LoopbackDisk
 from iostudy.settings.scratch.filesystem import Filesystem
 from iostudy.settings.scratch.new_filesystem import NewFilesystem
 from iostudy.settings.scratch.volume.layout import VolumeLayout
-from iostudy.settings.scratch.volume.volume import Volume, new_folder
+from iostudy.settings.scratch.volume.volume import Volume
 from iostudy.settings.switching import Switcher
 from iostudy.settings.trace_instance import TraceInstance
 from iostudy.settings.transaction import journal
@@ -140,7 +141,7 @@ def change_every_kind(point: Path) -> None:
 def use_scratch_disk(folder: Path) -> None:
     """A scratch disk with a file system after another, and a scheduler of its own."""
     with Transaction() as transaction:
-        disk = LoopbackDisk.prepare(folder, 16 * MIB)
+        (disk,) = LoopbackDisk.prepare(folder, 16 * MIB)
         transaction.apply(disk)
         for kind in ("ext4", "ext2"):
             with transaction.apply_temporarily(NewFilesystem.prepare(disk, Filesystem(kind))):
@@ -153,7 +154,7 @@ def use_volume(folder: Path, disks: Sequence[str], kind: str) -> None:
     """A volume with its first resync, and a file system on it."""
     members = [ScratchIdentity.from_device(read_device(name)) for name in disks]
     with Transaction() as transaction:
-        volume = Volume.prepare(new_folder(folder), VolumeLayout(kind), members)
+        volume = Volume.prepare(own_folder.new_path(folder, PREFIX), VolumeLayout(kind), members)
         with transaction.apply_temporarily(volume):
             wait_for_sync(volume, continue_run, ignore_line)
             with transaction.apply_temporarily(NewFilesystem.prepare(volume, Filesystem("ext4"))):

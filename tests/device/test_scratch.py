@@ -43,7 +43,7 @@ def make(
 
 def test_a_loopback_disk_comes_and_goes(tmp_path: Path) -> None:
     with Transaction() as transaction:
-        disk = LoopbackDisk.prepare(tmp_path, SIZE)
+        (disk,) = LoopbackDisk.prepare(tmp_path, SIZE)
         make(transaction, disk)
         (mount,) = mounts.find_mounts_at(disk.mount_point)
         assert (mount.filesystem, mount.source) == ("ext4", str(disk.device.path))
@@ -70,14 +70,14 @@ def test_xfs(tmp_path: Path) -> None:
     if shutil.which("mkfs.xfs") is None:
         pytest.skip("no mkfs.xfs")
     with Transaction() as transaction:
-        disk = LoopbackDisk.prepare(tmp_path, 320 * MIB)
+        (disk,) = LoopbackDisk.prepare(tmp_path, 320 * MIB)
         make(transaction, disk, Filesystem("xfs"))
         assert [mount.filesystem for mount in mounts.find_mounts_at(disk.mount_point)] == ["xfs"]
     assert gone(disk, tmp_path)
 
 
 def test_undo_whatever_has_been_undone_by_hand(tmp_path: Path) -> None:
-    disk = LoopbackDisk.prepare(tmp_path, SIZE)
+    (disk,) = LoopbackDisk.prepare(tmp_path, SIZE)
     with Transaction() as transaction:
         make(transaction, disk)
         subprocess.run(["umount", disk.mount_point], check=True)
@@ -92,7 +92,7 @@ def scheduler(name: str) -> str:
 
 def use_with_bfq(transaction: Transaction, folder: Path) -> LoopbackDisk:
     """A loop-back disk with a file system and bfq in place of none."""
-    disk = LoopbackDisk.prepare(folder, SIZE)
+    (disk,) = LoopbackDisk.prepare(folder, SIZE)
     make(transaction, disk)
     queue = Path("/sys/block") / disk.device.name / "queue"
     (queue / "scheduler").write_text("none")  # a free loop device keeps what its last user set
@@ -169,7 +169,7 @@ def test_the_scheduler_of_a_loop_device_that_others_have_detached_is_restored(
 def test_a_mount_that_stays_busy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(steps, "_PATIENCE_SECONDS", 0.2)
     with Transaction() as transaction:
-        disk = LoopbackDisk.prepare(tmp_path, SIZE)
+        (disk,) = LoopbackDisk.prepare(tmp_path, SIZE)
         made = make(transaction, disk)
         with (disk.mount_point / "open").open("w"), pytest.raises(RestoreError) as caught:
             made.undo()
@@ -180,7 +180,7 @@ def test_a_mount_that_stays_busy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 
 def test_a_mount_that_is_busy_for_a_moment(tmp_path: Path) -> None:
     with Transaction() as transaction:
-        disk = LoopbackDisk.prepare(tmp_path, SIZE)
+        (disk,) = LoopbackDisk.prepare(tmp_path, SIZE)
         make(transaction, disk)
         with subprocess.Popen(["sleep", "0.3"], cwd=disk.mount_point):
             transaction.restore()
@@ -200,7 +200,7 @@ def test_no_such_folder_and_no_such_file_system(tmp_path: Path) -> None:
 
 
 def test_a_disk_too_small_to_format_leaves_nothing(tmp_path: Path) -> None:
-    disk = LoopbackDisk.prepare(tmp_path, 4096)
+    (disk,) = LoopbackDisk.prepare(tmp_path, 4096)
     with pytest.raises(SettingError, match=r"mkfs\.ext4|mount"), Transaction() as transaction:
         make(transaction, disk)
     assert gone(disk, tmp_path)
@@ -275,7 +275,7 @@ def test_a_node_that_leads_elsewhere_after_its_folder_was_made_is_not_formatted(
 
 def test_disk_in_a_moved_folder_is_removed_and_its_image_named(tmp_path: Path) -> None:
     with Transaction() as transaction:
-        disk = LoopbackDisk.prepare(tmp_path, SIZE)
+        (disk,) = LoopbackDisk.prepare(tmp_path, SIZE)
         make(transaction, disk)
         aside = tmp_path / "aside"
         disk.folder.rename(aside)
@@ -299,12 +299,12 @@ def test_an_image_that_is_a_link_is_not_written_through(
 
     monkeypatch.setattr("iostudy.settings.scratch.steps.os.mkdir", planted)
     with pytest.raises(TargetError, match="File exists"), Transaction() as transaction:
-        transaction.apply(LoopbackDisk.prepare(tmp_path, SIZE))
+        transaction.apply(*LoopbackDisk.prepare(tmp_path, SIZE))
     assert secret.read_bytes() == b"precious"
 
 
 def test_a_replacement_of_the_folder_is_not_removed(tmp_path: Path) -> None:
-    disk = LoopbackDisk.prepare(tmp_path, SIZE)
+    (disk,) = LoopbackDisk.prepare(tmp_path, SIZE)
     vault = tmp_path / "vault"
     vault.mkdir()
     (vault / "image").touch()
@@ -319,7 +319,7 @@ def test_kernels_before_5_8_attach_in_several_steps(
 ) -> None:
     monkeypatch.setattr(steps, "_CONFIGURE", 0x4CFF)  # which no kernel knows
     with Transaction() as transaction:
-        disk = LoopbackDisk.prepare(tmp_path, SIZE)
+        (disk,) = LoopbackDisk.prepare(tmp_path, SIZE)
         make(transaction, disk)
         assert [device.name for device in steps.find_by_label(disk.folder.name)] == [
             disk.device.name

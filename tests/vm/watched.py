@@ -13,12 +13,14 @@ import sys
 import tempfile
 from pathlib import Path
 
+from iostudy import own_folder
 from iostudy.host.devices import read_device
 from iostudy.line_handler import ignore_line
 from iostudy.node.volume_sync import wait_for_sync
 from iostudy.settings.identity import ScratchIdentity
+from iostudy.settings.scratch.disk import PREFIX
 from iostudy.settings.scratch.volume.layout import VolumeLayout
-from iostudy.settings.scratch.volume.volume import Volume, new_folder
+from iostudy.settings.scratch.volume.volume import Volume
 from iostudy.settings.transaction.transaction import Transaction
 from iostudy.workloads.tick import continue_run
 
@@ -27,7 +29,8 @@ def main(kind: str, command: str, *disks: str) -> None:
     """Make the volume, disturb it, and remove it."""
     members = [ScratchIdentity.from_device(read_device(name)) for name in disks]
     with tempfile.TemporaryDirectory() as folder, Transaction() as transaction:
-        volume = Volume.prepare(new_folder(Path(folder)), VolumeLayout(kind), members)
+        path = own_folder.new_path(Path(folder), PREFIX)
+        volume = Volume.prepare(path, VolumeLayout(kind), members)
         with transaction.apply_temporarily(volume):
             wait_for_sync(volume, continue_run, ignore_line)
             names = {"NAME": volume.name, "DEVICE": volume.device.name}

@@ -152,10 +152,15 @@ class AttributeChange:
                 where=owner.name,
                 remedy="see dmesg for the reason, and start again",
             )
-        values = {name: owner.read(name) for name in _saved_attributes(owner, after)}
+        globs = (*after, *list_side_effects(owner, after))
+        saved = dict.fromkeys(name for glob in globs for name in owner.matching(glob))
+        values = {name: owner.read(name) for name in saved}
         before = {name: value for name, value in values.items() if value is not None}
+        changed = (name for name, value in after.items() if before.get(name) != value)
+        reset = list_side_effects(owner, changed)
         for attribute in after.keys() - before.keys():
-            if not _is_created_by(owner, attribute, before, after):
+            # Another part of the change may create it.
+            if not any(fnmatchcase(attribute, glob) for glob in reset):
                 raise SettingError(
                     f"to set {_setting_name(attribute, settings or {})} of {owner.name}",
                     found="the setting is absent here now, or read-only",
@@ -342,7 +347,7 @@ class AttributeChange:
         return conflicts | self._affected_by(conflicts)
 
     def _affected_by(self, attributes: Iterable[str]) -> set[str]:
-        globs = [glob for name in attributes for glob in self.owner.side_effects.get(name, ())]
+        globs = list_side_effects(self.owner, attributes)
         return {name for name in self.before if any(fnmatchcase(name, glob) for glob in globs)}
 
     def _not_restored(self, trouble: Mapping[str, str]) -> RestoreError:
@@ -403,10 +408,9 @@ def prepare_changes(
     )
 
 
-def _saved_attributes(owner: Attributes, after: Mapping[str, str]) -> tuple[str, ...]:
-    """Return the writable requested attributes, and those affected by side effects."""
-    affected = [glob for name in after for glob in owner.side_effects.get(name, ())]
-    return tuple(dict.fromkeys(n for glob in (*after, *affected) for n in owner.matching(glob)))
+def list_side_effects(owner: Attributes, attributes: Iterable[str]) -> list[str]:
+    """Return the globs of what the kernel changes when these attributes are written."""
+    return [glob for name in attributes for glob in owner.side_effects.get(name, ())]
 
 
 def _setting_name(attribute: str, settings: Collection[str]) -> str:
@@ -417,15 +421,3 @@ def _setting_name(attribute: str, settings: Collection[str]) -> str:
     last = attribute.rpartition("/")[2]
     requested = [name for name in settings if name.endswith(f".{last}")]
     return next(iter((*names, *requested)), attribute)
-
-
-def _is_created_by(
-    owner: Attributes, attribute: str, before: Mapping[str, str], after: Mapping[str, str]
-) -> bool:
-    """Return whether another part of the change may create the attribute."""
-    return any(
-        fnmatchcase(attribute, glob)
-        for name, value in after.items()
-        if before.get(name) != value
-        for glob in owner.side_effects.get(name, ())
-    )

@@ -7,14 +7,14 @@ and would reset what a scheduler has learnt.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from itertools import permutations
 from typing import Self
 
 from iostudy.errors import SettingError
-from iostudy.settings.attributes import AttributeChange, Attributes
+from iostudy.settings.attributes import AttributeChange, Attributes, list_side_effects
 from iostudy.settings.change import Record
 
 Values = Mapping[str, str]
@@ -111,7 +111,11 @@ class SwitchedAttributes(AttributeChange):
 
     def _require_resets(self) -> None:
         for before, after in permutations(map(self._target, self.levels), 2):
-            for name in self._kept_names(before, after):
+            changed = {name for name in after if before.get(name) != after[name]}
+            globs = list_side_effects(self.owner, changed)
+            for name in before.keys() - after.keys():
+                if any(fnmatchcase(name, glob) for glob in globs):
+                    continue
                 raise SettingError(
                     f"to switch from {name} = {before[name]} to a level without {name}",
                     found="the kernel keeps the value: the levels differ in no attribute that "
@@ -119,13 +123,6 @@ class SwitchedAttributes(AttributeChange):
                     where=self.owner.location(name),
                     remedy=f"give every level a value of {name}, or use `decide: {{mode: trials}}`",
                 )
-
-    def _kept_names(self, before: Values, after: Values) -> Iterator[str]:
-        changed = {name for name in after if before.get(name) != after[name]}
-        globs = [glob for name in changed for glob in self.owner.side_effects.get(name, ())]
-        for name in before.keys() - after.keys():
-            if not any(fnmatchcase(name, glob) for glob in globs):
-                yield name
 
 
 class Switcher:

@@ -60,7 +60,7 @@ def _makers() -> Mapping[str, Callable[[Path, Sequence[str], int], Sequence[Scra
     kinds = (plugin.disks.items() for plugin in registered())
     others = {word: plugins.load(ref) for disks in kinds for word, ref in disks}
     return {
-        LOOPBACK: lambda folder, models, size_bytes: LoopbackDisk.prepare_several(
+        LOOPBACK: lambda folder, models, size_bytes: LoopbackDisk.prepare(
             folder, size_bytes, len(models)
         ),
         **others,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from iostudy import own_folder
 from iostudy.node.conditions import NO_PERMISSION, Permission
 from iostudy.node.free_space import FreeSpace
 from iostudy.node.targets.driver import TargetDriver
@@ -13,10 +14,10 @@ from iostudy.node.targets.scratch import is_mount_on, prepare_device
 from iostudy.node.targets.storage import ScratchStorage, VolumeRequest
 from iostudy.settings.definition import Reach
 from iostudy.settings.scratch import steps
-from iostudy.settings.scratch.disk import ScratchDisk
+from iostudy.settings.scratch.disk import PREFIX, ScratchDisk
 from iostudy.settings.scratch.filesystem import Filesystem
 from iostudy.settings.scratch.new_filesystem import require_tools
-from iostudy.settings.scratch.volume.volume import new_folder, require_support
+from iostudy.settings.scratch.volume.volume import require_support
 from iostudy.study.combinations import Factor
 from iostudy.study.model import Study
 from iostudy.study.targets.volume import VolumeTarget
@@ -48,7 +49,8 @@ class VolumeDriver(TargetDriver[VolumeTarget]):
 
     def prepare(self, folder: Path, permission: Permission) -> ScratchStorage:
         disks = tuple(self._prepare_members(folder, permission))
-        volume = VolumeRequest(new_folder(folder), self.target.layout, disks)
+        path = own_folder.new_path(folder, PREFIX)
+        volume = VolumeRequest(path, self.target.layout, disks)
         return ScratchStorage(disks[0], Filesystem(self.target.filesystem), volume=volume)
 
     def creates(self, factor: Factor, reach: Reach) -> bool:

@@ -131,13 +131,8 @@ class LoopbackDisk(PlainDisk):
     location: FilesystemLocation | None = None
 
     @classmethod
-    def prepare(cls, parent: Path, size_bytes: int) -> LoopbackDisk:
-        """Prepare one below ``parent``; TargetError without enough space or tools."""
-        return cls.prepare_several(parent, size_bytes, 1)[0]
-
-    @classmethod
-    def prepare_several(cls, parent: Path, size_bytes: int, count: int) -> list[LoopbackDisk]:
-        """Prepare several of one size; TargetError without enough space or tools for all."""
+    def prepare(cls, parent: Path, size_bytes: int, count: int = 1) -> list[LoopbackDisk]:
+        """Prepare disks below ``parent``; TargetError without enough space or tools for all."""
         commands.require("setpriv", "losetup")
         steps.check_space(parent, count * size_bytes)
         folders = [own_folder.new_path(parent, PREFIX) for _ in range(count)]

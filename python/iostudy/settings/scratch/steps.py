@@ -204,19 +204,14 @@ def create_image(folder: int, image: Path, size_bytes: int) -> Iterator[int]:
     try:
         flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
         with closing(os.open(image.name, flags, _IMAGE_MODE, dir_fd=folder)) as descriptor:
-            _fill(descriptor, size_bytes)
+            # Random bytes, which no file system compresses away.
+            piece, written = memoryview(os.urandom(units.MIB)), 0
+            while written < size_bytes:
+                written += os.pwrite(descriptor, piece[: size_bytes - written], written)
+            os.fsync(descriptor)
             yield descriptor
     except OSError as error:
         raise _failed("to write the image of a scratch disk", error, image) from error
-
-
-def _fill(descriptor: int, size_bytes: int) -> None:
-    """Random bytes, which no file system compresses away."""
-    piece = memoryview(os.urandom(units.MIB))
-    written = 0
-    while written < size_bytes:
-        written += os.pwrite(descriptor, piece[: size_bytes - written], written)
-    os.fsync(descriptor)
 
 
 def attach(image: int, path: Path, label: str) -> None:

@@ -49,12 +49,20 @@ class Volume(FolderOfDisk):
     def prepare(
         cls, folder: Path, layout: VolumeLayout, members: Sequence[ScratchIdentity]
     ) -> Volume:
-        """Prepare one on the first of the members; ``folder`` is from `new_folder`.
+        """Prepare one on the first of the members; ``folder`` is a new path with PREFIX.
 
         TargetError without enough members, or without the tools and the kernel modules.
         """
         require_support(layout)
-        used = members_used(layout, len(members))
+        try:
+            used = layout.members_used(len(members))
+        except ValueError as error:
+            raise TargetError(
+                f"disks for {layout.describe()}",
+                found=str(error),
+                where="the target of the study",
+                remedy="give more disks, fewer stripes or another kind",
+            ) from error
         location = FilesystemLocation.find(folder)
         manager = layout.properties.manager
         return cls(folder, manager, tuple(members[:used]), layout, location)
@@ -176,24 +184,6 @@ class Volume(FolderOfDisk):
                 where=self.name,
                 remedy="see dmesg for what the kernel refused; choose another layout or disks",
             ) from error
-
-
-def new_folder(parent: Path) -> Path:
-    """Return a unique folder for volumes below ``parent``, without creating it."""
-    return own_folder.new_path(parent, PREFIX)
-
-
-def members_used(layout: VolumeLayout, available: int) -> int:
-    """Return the number of members that the layout uses; TargetError if they do not suffice."""
-    try:
-        return layout.members_used(available)
-    except ValueError as error:
-        raise TargetError(
-            f"disks for {layout.describe()}",
-            found=str(error),
-            where="the target of the study",
-            remedy="give more disks, fewer stripes or another kind",
-        ) from error
 
 
 def require_support(layout: VolumeLayout) -> None:
