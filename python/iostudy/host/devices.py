@@ -73,11 +73,6 @@ class BlockDevice:
         return Path("/dev") / name.replace("!", "/")
 
     @property
-    def udev_name(self) -> str:
-        """The name in rules of udev."""
-        return udev_name(self.name)
-
-    @property
     def disk(self) -> str:
         """The whole disk's name, which has the queue; its own if it is no partition."""
         return self.partition_of or self.name

@@ -32,7 +32,6 @@ from iostudy.node.free_space import FreeSpace, require_space, smallest_free_spac
 from iostudy.node.levels import lock_places
 from iostudy.node.local_block import LocalBlock
 from iostudy.node.member_speed import measure_members
-from iostudy.node.service import ServiceRequest
 from iostudy.node.site import Site
 from iostudy.node.targets.driver import find_driver
 from iostudy.node.targets.storage import ScratchStorage
@@ -111,8 +110,11 @@ class LocalNode:
             )
             resources.callback(self._site.close)
             self._start_tracing()
-            if self._conditions.service is not None:
-                self._start_service(self._conditions.service)
+            if (service := self._conditions.service) is not None:
+                began = time.monotonic()
+                self._site.start_service(service.on_progress)
+                passed = format_seconds(time.monotonic() - began)
+                service.on_progress(f"the cluster is ready after {passed}")
             self._resources = resources.pop_all()
         return self
 
@@ -140,13 +142,6 @@ class LocalNode:
         )
         self._notes = describe_account(account)
         return scratch
-
-    def _start_service(self, request: ServiceRequest) -> None:
-        began = time.monotonic()
-        self._site.start_service(request.on_progress)
-        request.on_progress(
-            f"the cluster is ready after {format_seconds(time.monotonic() - began)}"
-        )
 
     @property
     def directory(self) -> Path:

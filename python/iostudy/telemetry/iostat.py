@@ -8,7 +8,7 @@ Documentation/admin-guide/iostats.rst; a sector there is always 512 bytes.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,8 +20,7 @@ SECTOR_BYTES = 512
 _KB_PER_SECTOR = SECTOR_BYTES / 1024
 
 
-@dataclass(frozen=True)
-class _Operation:
+class _Operation(NamedTuple):
     """One kind of request: the letter of its figures, and its counters."""
 
     letter: str
@@ -29,11 +28,6 @@ class _Operation:
     merged: str
     sectors: str
     milliseconds: str
-
-    @property
-    def counters(self) -> tuple[str, ...]:
-        """All of them."""
-        return self.requests, self.merged, self.sectors, self.milliseconds
 
 
 _OPERATIONS = (
@@ -43,7 +37,7 @@ _OPERATIONS = (
 )
 
 COUNTERS = (
-    *(counter for operation in _OPERATIONS for counter in operation.counters),
+    *(counter for _, *counters in _OPERATIONS for counter in counters),
     *("flushes", "flush_ms", "io_ms", "weighted_io_ms"),
 )
 """The kernel's counters of a device that the figures use."""

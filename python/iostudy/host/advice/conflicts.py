@@ -17,6 +17,7 @@ from iostudy.host.advice.finding import (
     format_command,
 )
 from iostudy.host.configuration.assignment import Assignment, Stage
+from iostudy.host.devices import udev_name
 from iostudy.host.processes import TUNED
 
 _KEPT = "the value to keep, or none"
@@ -84,7 +85,7 @@ def may_match(rule: str, device: DeviceFacts) -> bool:
     All other conditions (environment, programs, labels) count as matching.
     """
     block = device.node.device
-    texts = {"KERNEL": block.number if _BDI in rule else block.udev_name}
+    texts = {"KERNEL": block.number if _BDI in rule else udev_name(block.name)}
     texts |= {f"ATTR{{queue/{name}}}": text for name, text in device.queue.items()}
     conditions = ((m["key"], m["operator"], m["pattern"]) for m in _MATCH.finditer(rule))
     return all(

@@ -125,7 +125,9 @@ def _bind(
 ) -> AttributeFileSetting:
     runner = Runner.of(definition)
     related = definition if definition.resets else catalog.find_attribute(f"/{file}")
-    resets = related.resets if related else ()
+    # A relative pattern begins in the folder of the file.
+    folder, patterns = Path(file).parent, related.resets if related else ()
+    resets = tuple(p[1:] if p.startswith("/") else str(folder / p) for p in patterns)
     normalise = runner.resolve(definition.normalise, definition.name)
     owner = AttributeFiles(
         where.name,
@@ -133,15 +135,10 @@ def _bind(
         ValueForm(definition.equals, normalise),
         where.device,
         boot_id(),
-        ((file, tuple(_below_root(file, reset) for reset in resets)),) if resets else (),
+        ((file, resets),) if resets else (),
         definition.offered,
     )
     return AttributeFileSetting(definition, owner, file, several)
-
-
-def _below_root(file: str, pattern: str) -> str:
-    """Return a pattern below the root; a relative one begins in the folder of the file."""
-    return pattern[1:] if pattern.startswith("/") else str(Path(file).parent / pattern)
 
 
 def _find(definition: AttributeDefinition, where: Location) -> tuple[str, ...]:

@@ -160,16 +160,15 @@ def _fsconfig(context: int, command: int, key: bytes | None, value: bytes | None
     try:
         _system_call(_FSCONFIG, context, command, key, value, 0)
     except OSError as error:
-        raise OSError(error.errno, _read_messages(context) or error.strerror) from error
+        # The messages of the file system: fsopen(2), "messages".
+        messages = (message.partition(" ")[2].strip() for message in _read_messages(context))
+        raise OSError(error.errno, "; ".join(messages) or error.strerror) from error
 
 
-def _read_messages(context: int) -> str:
-    """Read the error messages of the file system (fsopen(2), "messages")."""
-    messages = []
-    with suppress(OSError):  # ENODATA: that was all
-        while message := os.read(context, _MESSAGE_BYTES):
-            messages.append(os.fsdecode(message).partition(" ")[2].strip())
-    return "; ".join(messages)
+def _read_messages(descriptor: int) -> Iterator[str]:
+    with suppress(OSError):  # ENODATA or EAGAIN: that was all
+        while message := os.read(descriptor, _MESSAGE_BYTES):
+            yield os.fsdecode(message)
 
 
 def _reconfigure_by_mount(descriptor: int, mount: Mount, option: str) -> None:
@@ -219,20 +218,16 @@ def _explained_by_kernel_log() -> Iterator[None]:
         number = error.errno or 0
         if error.strerror != os.strerror(number):
             raise
-        raise OSError(number, _warnings(log) or error.strerror) from error
+        # Warnings and worse messages (Documentation/ABI/testing/dev-kmsg).
+        records = (record.partition(";") for record in _read_messages(log))
+        warnings = (
+            text.splitlines()[0]
+            for prefix, _, text in records
+            if int(prefix.split(",")[0]) & _SEVERITY_BITS <= _WARNING
+        )
+        raise OSError(number, "; ".join(warnings) or error.strerror) from error
     finally:
         os.close(log)
-
-
-def _warnings(log: int) -> str:
-    """Read warnings and worse messages (Documentation/ABI/testing/dev-kmsg)."""
-    messages = []
-    with suppress(OSError):  # EAGAIN: that was all
-        while record := os.read(log, _MESSAGE_BYTES):
-            prefix, _, text = os.fsdecode(record).partition(";")
-            if int(prefix.split(",")[0]) & _SEVERITY_BITS <= _WARNING:
-                messages.append(text.splitlines()[0])
-    return "; ".join(messages)
 
 
 def require_empty(point: Path) -> Path:
