@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from iostudy.persist import limits
-from iostudy.persist.request import PersistedSetting
+from iostudy.persist.request import PersistedSetting, PersistRequest
 from tests.persist.trees import write
 
 SOFT = PersistedSetting("limit.nofile_soft", "10000")
@@ -13,7 +13,7 @@ HARD = PersistedSetting("limit.nofile_hard", "64000")
 
 
 def plan(root: Path, files: dict[str, str], *kept: PersistedSetting):
-    return limits.plan(kept or (SOFT, HARD), "x", write(root, files))
+    return limits.plan(kept or (SOFT, HARD), PersistRequest("x", ()), write(root, files))
 
 
 def test_wildcard_lines_name_the_users_they_exclude(tmp_path):

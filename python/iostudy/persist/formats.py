@@ -82,41 +82,23 @@ def list_plugin_formats() -> Mapping[str, PluginFormat]:
 
 @dataclass(frozen=True)
 class _Native:
-    """Format for settings of some kinds: the first part of a name, or ATTRIBUTE."""
+    """Format for settings of a kind: the first part of a name, or ATTRIBUTE."""
 
     form: Format
-    kinds: tuple[str, ...]
+    kind: str
     plan: Planner
 
 
 _FILES = (
-    _Native(
-        Format.UDEV,
-        ("block",),
-        lambda kept, request, root: udev.plan(
-            kept, request.origin, root, request.match, request.present
-        ),
-    ),
-    _Native(
-        Format.SYSCTL,
-        ("sysctl",),
-        lambda kept, request, root: sysctl.plan(kept, request.origin, root),
-    ),
-    _Native(
-        Format.SYSCTL,
-        (ATTRIBUTE,),
-        lambda kept, request, root: tmpfiles.plan(kept, request.origin, root),
-    ),
-    _Native(
-        Format.LIMITS,
-        ("limit",),
-        lambda kept, request, root: limits.plan(kept, request.origin, root),
-    ),
+    _Native(Format.UDEV, "block", udev.plan),
+    _Native(Format.SYSCTL, "sysctl", sysctl.plan),
+    _Native(Format.SYSCTL, ATTRIBUTE, tmpfiles.plan),
+    _Native(Format.LIMITS, "limit", limits.plan),
 )
 """Formats that write files of their own."""
-_FSTAB = _Native(Format.FSTAB, ("mount",), lambda kept, _, root: fstab.plan(kept, root))
+_FSTAB = _Native(Format.FSTAB, "mount", lambda kept, _, root: fstab.plan(kept, root))
 _NATIVES = (*_FILES, _FSTAB)
-_FORM = {kind: native.form for native in _NATIVES for kind in native.kinds}
+_FORM = {native.kind: native.form for native in _NATIVES}
 
 _UNSUPPORTED_KINDS = {
     "bdi": (
@@ -197,7 +179,7 @@ def _plan_native(native: _Native, choice: PersistRequest, root: Path) -> Persist
 
 
 def _select_settings(native: _Native, choice: PersistRequest) -> list[PersistedSetting]:
-    return [setting for setting in choice.settings if _kind(setting) in native.kinds]
+    return [setting for setting in choice.settings if _kind(setting) == native.kind]
 
 
 def _exclude_from_host(choice: PersistRequest) -> PersistencePlan:

@@ -15,12 +15,11 @@ from pathlib import Path
 
 from iostudy import units
 from iostudy.host.configuration.assignment import Assignment
-from iostudy.host.files import ROOT
 from iostudy.host.processes import UNLIMITED
 from iostudy.persist import dropins
 from iostudy.persist.dropins import ExistingLine
 from iostudy.persist.plan import PersistencePlan, UnsupportedSetting, format_heading
-from iostudy.persist.request import PersistedSetting
+from iostudy.persist.request import PersistedSetting, PersistRequest
 
 FILE = Path("/etc/security/limits.d/90-iostudy.conf")
 _FIRST = Path("/etc/security/limits.conf")
@@ -122,7 +121,7 @@ def text(lines: Iterable[str], origin: str) -> str:
     return format_heading(origin) + NOTES + "".join(f"{line}\n" for line in lines)
 
 
-def plan(kept: Sequence[PersistedSetting], origin: str, root: Path = ROOT) -> PersistencePlan:
+def plan(kept: Sequence[PersistedSetting], request: PersistRequest, root: Path) -> PersistencePlan:
     """Return the file and its conflicts with other files."""
     names = sorted(path.name for path in dropins.resolve_path(FILE.parent, root).glob("*.conf"))
     files = (_FIRST, *(FILE.parent / name for name in names if name != FILE.name))
@@ -134,7 +133,7 @@ def plan(kept: Sequence[PersistedSetting], origin: str, root: Path = ROOT) -> Pe
     result += judged + PersistencePlan(notes=tuple(_own_lines(writable, others)))
     if not left:
         return result
-    written = text(map(line_of, left), origin)
+    written = text(map(line_of, left), request.origin)
     return result + PersistencePlan(artifacts=(dropins.build_artifact(FILE, written, root),))
 
 

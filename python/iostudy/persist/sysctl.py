@@ -10,11 +10,10 @@ from pathlib import Path
 
 from iostudy.host.configuration.assignment import Assignment, Stage
 from iostudy.host.configuration.writers import dotted, sysctl_path
-from iostudy.host.files import ROOT
 from iostudy.persist import dropins
 from iostudy.persist.dropins import ExistingLine
 from iostudy.persist.plan import Activation, Expected, PersistencePlan, format_heading
-from iostudy.persist.request import PersistedSetting
+from iostudy.persist.request import PersistedSetting, PersistRequest
 from iostudy.settings.sysctl_keys import COUNTERPARTS, key_path
 
 FILE = Path("/etc/sysctl.d/90-iostudy.conf")
@@ -25,7 +24,7 @@ def text(kept: Iterable[PersistedSetting], origin: str) -> str:
     return format_heading(origin) + "".join(f"{k.attribute} = {k.value}\n" for k in kept)
 
 
-def plan(kept: Sequence[PersistedSetting], origin: str, root: Path = ROOT) -> PersistencePlan:
+def plan(kept: Sequence[PersistedSetting], request: PersistRequest, root: Path) -> PersistencePlan:
     """Return the file and its conflicts with other files."""
     others = dropins.read_other_writers(root, FILE)
     left, result = dropins.compare_with_existing(
@@ -35,7 +34,7 @@ def plan(kept: Sequence[PersistedSetting], origin: str, root: Path = ROOT) -> Pe
         return result
     active = Activation(("sysctl", f"--load={FILE}"))
     expected = tuple(Expected(Path("/proc/sys", key_path(k.attribute)), k.value) for k in left)
-    file = dropins.build_artifact(FILE, text(left, origin), root, (active,), expected)
+    file = dropins.build_artifact(FILE, text(left, request.origin), root, (active,), expected)
     return result + PersistencePlan(artifacts=(file,))
 
 

@@ -11,11 +11,11 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from iostudy.host.configuration.assignment import Assignment, Stage, host_path, matches_path
-from iostudy.host.files import ROOT, find_files
+from iostudy.host.files import find_files
 from iostudy.persist import dropins
 from iostudy.persist.dropins import ExistingLine
 from iostudy.persist.plan import Activation, Expected, PersistencePlan, format_heading
-from iostudy.persist.request import PersistedSetting
+from iostudy.persist.request import PersistedSetting, PersistRequest
 from iostudy.settings import catalog
 from iostudy.settings.definitions.declared import AttributeDefinition, Place
 
@@ -38,7 +38,7 @@ def text(kept: Iterable[PersistedSetting], origin: str) -> str:
     return format_heading(origin) + "".join(lines)
 
 
-def plan(kept: Sequence[PersistedSetting], origin: str, root: Path = ROOT) -> PersistencePlan:
+def plan(kept: Sequence[PersistedSetting], request: PersistRequest, root: Path) -> PersistencePlan:
     """Return the file and its conflicts with other files."""
     others = dropins.read_other_writers(root, FILE)
     left, result = dropins.compare_with_existing(
@@ -52,7 +52,7 @@ def plan(kept: Sequence[PersistedSetting], origin: str, root: Path = ROOT) -> Pe
         for k in left
         for path in sorted(find_files(find_path(k.name).removeprefix("/"), root))
     )
-    file = dropins.build_artifact(FILE, text(left, origin), root, (active,), expected)
+    file = dropins.build_artifact(FILE, text(left, request.origin), root, (active,), expected)
     return result + PersistencePlan(artifacts=(file,))
 
 

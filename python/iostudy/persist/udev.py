@@ -19,7 +19,6 @@ from pathlib import Path
 from typing import assert_never
 
 from iostudy.host.configuration.assignment import Assignment, Stage
-from iostudy.host.files import ROOT
 from iostudy.persist import dropins
 from iostudy.persist.plan import (
     Activation,
@@ -30,7 +29,7 @@ from iostudy.persist.plan import (
     format_heading,
     to_printable,
 )
-from iostudy.persist.request import DiskMatch, InventoryDisk, PersistedSetting
+from iostudy.persist.request import DiskMatch, InventoryDisk, PersistedSetting, PersistRequest
 
 _UNWRITABLE = re.compile(r'[^ -~]|["\\|]')
 _GLOB = re.compile(r"[*?\[]")
@@ -295,15 +294,9 @@ def frame(rules: str) -> str:
     return _FRAME.format(rules=rules)
 
 
-def plan(
-    kept: Sequence[PersistedSetting],
-    origin: str,
-    root: Path = ROOT,
-    match: DiskMatch = DiskMatch.SERIAL,
-    present: Iterable[InventoryDisk] = (),
-) -> PersistencePlan:
+def plan(kept: Sequence[PersistedSetting], request: PersistRequest, root: Path) -> PersistencePlan:
     """Return the file and its conflicts with other rules."""
-    rules = build_rules(kept, match, present)
+    rules = build_rules(kept, request.match, request.present)
     result = PersistencePlan(
         unsupported=tuple(unkept for part in rules for unkept in part.unsupported)
     )
@@ -317,9 +310,9 @@ def plan(
         for name in part.here
         for setting in part.settings
     )
-    active = activations([f"/sys/class/block/{disk}" for disk in disks]) if disks else ()
-    file = dropins.build_artifact(FILE, format_rules(rules, origin), root, active, expected)
-    notes = tuple(note for part in rules if part.settings for note in _notes(part, match))
+    active = _activations(disks) if disks else ()
+    file = dropins.build_artifact(FILE, format_rules(rules, request.origin), root, active, expected)
+    notes = tuple(note for part in rules if part.settings for note in _notes(part, request.match))
     return (
         result
         + _compare_with_writers(rules, root)
@@ -364,6 +357,8 @@ def _part(
     )
     by_name = match is DiskMatch.SERIAL and pattern.rule.startswith("KERNEL")
     zoned = _ZONED_REASON in trouble.values()
+    in_classes = [other.name for other in present if in_class(other, disk, match)]
+    here = [disk.here] if match is DiskMatch.SERIAL else in_classes
     return DiskRules(
         (disk,),
         pattern,
@@ -374,17 +369,8 @@ def _part(
         tuple(_rule(setting, scheduler, match) for setting in written),
         written,
         unkept,
-        _names_here(disk, match, present),
+        tuple(filter(None, here)),
     )
-
-
-def _names_here(
-    disk: InventoryDisk, match: DiskMatch, present: Sequence[InventoryDisk]
-) -> tuple[str, ...]:
-    """The names of the disks of this host that the rules match."""
-    if match is DiskMatch.SERIAL:
-        return (disk.here,) if disk.here else ()
-    return tuple(other.name for other in present if in_class(other, disk, match))
 
 
 def _find_obstacle(setting: PersistedSetting, disk: InventoryDisk, scheduler: str | None) -> str:
@@ -408,9 +394,10 @@ def _rule(setting: PersistedSetting, scheduler: str | None, match: DiskMatch) ->
     return UdevRule(spared + active, queue_attribute(setting), setting.value)
 
 
-def activations(devices: Sequence[str]) -> tuple[Activation, ...]:
-    """Return commands that apply the rules to devices: sysfs paths, or selecting options."""
+def _activations(disks: Iterable[str]) -> tuple[Activation, ...]:
+    """Return commands that apply the rules to the disks."""
     later = "udev is not running here; the rules hold from the next start"
+    devices = (f"/sys/class/block/{disk}" for disk in disks)
     commands = (
         ("udevadm", "control", "--reload"),
         ("udevadm", "trigger", "--action=change", "--settle", *devices),
