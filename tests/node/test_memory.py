@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 import pytest
 
+from iostudy.host.inventory import read_memory_bytes
 from iostudy.node import caches
 from iostudy.units import MIB
 
@@ -19,8 +21,9 @@ def mapped_kb() -> int:
 
 @pytest.fixture
 def meminfo(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    file = tmp_path / "meminfo"
-    monkeypatch.setattr(caches, "_MEMINFO", file)
+    file = tmp_path / "proc/meminfo"
+    file.parent.mkdir()
+    monkeypatch.setattr(caches, "read_memory_bytes", partial(read_memory_bytes, root=tmp_path))
     return file
 
 

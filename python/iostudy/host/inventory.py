@@ -13,6 +13,7 @@ from iostudy.host import devices, mounts
 from iostudy.host.devices import BlockDevice
 from iostudy.host.files import ROOT, read_attribute, read_text
 from iostudy.host.mounts import Mount
+from iostudy.units import KIB
 from iostudy.visible import visible
 
 _BALLOON, _REPORTING = "0x0005", 5
@@ -42,7 +43,7 @@ def collect_inventory(places: Iterable[Path] = (), root: Path = ROOT) -> Mapping
         },
         "distribution": read_distribution(root),
         "cpu": parse_cpuinfo(read_text(proc / "cpuinfo") or ""),
-        "memory_bytes": parse_memory_bytes(read_attribute(proc / "meminfo") or ""),
+        "memory_bytes": read_memory_bytes("MemTotal", root),
         "virtualisation": detect_virtualisation(root),
         "free_page_reporting": detect_free_page_reporting(root),
         "cgroups": detect_cgroup_version(mounts.read_mounts(root)),
@@ -74,10 +75,11 @@ def parse_cpuinfo(text: str) -> dict[str, Any]:
     }
 
 
-def parse_memory_bytes(text: str) -> int | None:
-    """MemTotal of ``/proc/meminfo``, which the kernel gives in KiB."""
-    match = re.search(r"^MemTotal:\s*(\d+) kB$", text, re.MULTILINE)
-    return int(match[1]) * 1024 if match else None
+def read_memory_bytes(name: str, root: Path = ROOT) -> int | None:
+    """MemTotal, MemFree or another value of ``/proc/meminfo``, which the kernel gives in KiB."""
+    text = read_attribute(root / "proc/meminfo") or ""
+    match = re.search(rf"^{name}:\s*(\d+) kB$", text, re.MULTILINE)
+    return int(match[1]) * KIB if match else None
 
 
 def detect_virtualisation(root: Path = ROOT) -> str | None:

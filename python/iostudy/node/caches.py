@@ -9,8 +9,8 @@ from contextlib import ExitStack, closing, suppress
 from pathlib import Path
 
 from iostudy.account import Account, act_as
-from iostudy.host.files import read_attribute
-from iostudy.units import KIB, MIB
+from iostudy.host.inventory import read_memory_bytes
+from iostudy.units import MIB
 from iostudy.workloads.page_cache import drop_folder
 
 DROP_CACHES = Path("/proc/sys/vm/drop_caches")
@@ -56,7 +56,6 @@ def preload_files(files: Iterable[Path]) -> None:
                 pass
 
 
-_MEMINFO = Path("/proc/meminfo")
 _CHUNK_BYTES = 64 * MIB
 _MOST = 0.9
 """Share of the free memory that is touched at most, so that nothing is reclaimed for it."""
@@ -70,7 +69,7 @@ def touch_free_memory(wanted_bytes: int) -> int:
     therefore touched: the kernel allocates first what was freed last, so that the trial gets them.
     Without transparent huge pages others may be touched, and the trial gains less.
     """
-    limit = int(_free_bytes() * _MOST)
+    limit = int((read_memory_bytes("MemFree") or 0) * _MOST)
     touched = min(wanted_bytes or limit, limit) // _CHUNK_BYTES
     with ExitStack() as held:
         for chunk in _chunks(touched):
@@ -85,9 +84,3 @@ def _chunks(count: int) -> Iterator[mmap.mmap]:
             chunk.madvise(mmap.MADV_HUGEPAGE)
         chunk[:: mmap.PAGESIZE] = bytes(_CHUNK_BYTES // mmap.PAGESIZE)
         yield chunk
-
-
-def _free_bytes() -> int:
-    lines = (read_attribute(_MEMINFO) or "").splitlines()
-    free = next((line for line in lines if line.startswith("MemFree:")), "MemFree: 0 kB")
-    return int(free.split()[1]) * KIB

@@ -16,7 +16,7 @@ from typing import Any, ClassVar
 from iostudy import own_folder, units
 from iostudy.errors import TargetError
 from iostudy.host.devices import BlockDevice
-from iostudy.host.files import ROOT, read_attribute
+from iostudy.host.inventory import read_memory_bytes
 from iostudy.settings import commands
 from iostudy.settings.change import Change, ConflictPolicy, Record
 from iostudy.settings.filesystem_location import FilesystemLocation
@@ -228,6 +228,4 @@ def _memory_limit() -> int:
 
 def available_memory() -> int:
     """Bytes that programs can still allocate (MemAvailable of proc_meminfo(5))."""
-    text = read_attribute(ROOT / "proc/meminfo") or ""
-    (line,) = (line for line in text.splitlines() if line.startswith("MemAvailable:"))
-    return int(line.split()[1]) * units.KIB
+    return read_memory_bytes("MemAvailable") or 0

@@ -15,7 +15,7 @@ from iostudy.host.configuration.writers import read_writers, sysctl_path
 from iostudy.host.device_kinds import DeviceKind
 from iostudy.host.devices import SECTOR_BYTES
 from iostudy.host.files import ROOT, Reader, parse_choice, read_attribute, read_number
-from iostudy.host.inventory import parse_memory_bytes, read_queue
+from iostudy.host.inventory import read_memory_bytes, read_queue
 from iostudy.host.processes import read_daemons
 from iostudy.host.topology import (
     DeviceNode,
@@ -136,7 +136,7 @@ def _host(reader: Reader, more_keys: set[str]) -> HostFacts:
     texts = {key: reader.text(path) for key, path in paths.items() if path.is_file()}
     return HostFacts(
         kernel=parse_kernel(read_attribute(root / "proc/sys/kernel/osrelease") or ""),
-        memory_bytes=parse_memory_bytes(read_attribute(root / "proc/meminfo") or ""),
+        memory_bytes=read_memory_bytes("MemTotal", root),
         sysctls={key: " ".join(text.split()) for key, text in texts.items() if text is not None},
         thp_enabled=_chosen(reader.text(thp / "enabled")),
         thp_defrag=_chosen(reader.text(thp / "defrag")),
