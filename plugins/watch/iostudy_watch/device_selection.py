@@ -8,7 +8,7 @@ from pathlib import Path
 
 from iostudy.errors import TargetError
 from iostudy.host import devices, stack, volumes
-from iostudy.host.devices import BlockDevice
+from iostudy.host.devices import BlockDevice, udev_name
 from iostudy.host.files import ROOT
 from iostudy.study.names import format_names
 
@@ -40,7 +40,7 @@ def select_devices(places: Sequence[str], root: Path = ROOT) -> tuple[str, ...]:
     """
     selected = (device for place in places for device in _find_devices(place, root))
     whole = (member for device in selected for member in _with_members(device, root))
-    return tuple(dict.fromkeys(_diskstats_name(device.name) for device in whole))
+    return tuple(dict.fromkeys(udev_name(device.name) for device in whole))
 
 
 def describe_device(name: str, root: Path = ROOT) -> WatchedDevice:
@@ -54,11 +54,11 @@ def describe_device(name: str, root: Path = ROOT) -> WatchedDevice:
     return WatchedDevice(
         name=name,
         label=called,
-        members=tuple(_diskstats_name(member.name) for member in members),
-        disks=tuple(_diskstats_name(member.disk) for member in members),
+        members=tuple(udev_name(member.name) for member in members),
+        disks=tuple(udev_name(member.disk) for member in members),
         is_partition=device.partition_of is not None,
         counted_by=tuple(
-            _diskstats_name(counter.name)
+            udev_name(counter.name)
             for counter in stack.devices_with_counters(device, root)
             if counter != device
         ),
@@ -71,7 +71,7 @@ def _find_devices(place: str, root: Path) -> tuple[BlockDevice, ...]:
     except TargetError as error:
         if Path(place).exists():
             raise
-        there = format_names(place, [_diskstats_name(name) for name in devices.disk_names(root)])
+        there = format_names(place, [udev_name(name) for name in devices.disk_names(root)])
         remedy = f"name a path, a partition, or one of {there or 'no device: none is here'}"
         raise TargetError(
             error.wanted, found=error.found, where=error.where, remedy=remedy
@@ -82,8 +82,3 @@ def _with_members(device: BlockDevice, root: Path) -> Iterator[BlockDevice]:
     yield device
     for member in devices.read_present_devices(device.slaves, root):
         yield from _with_members(member, root)
-
-
-def _diskstats_name(name: str) -> str:
-    """Sysfs writes the slash of a name as an exclamation mark, /proc/diskstats does not."""
-    return name.replace("!", "/")

@@ -17,7 +17,7 @@ from iostudy.diagnosis.context import (
 from iostudy.diagnosis.evidence import MINIMUM_HELD
 from iostudy.errors import TargetError
 from iostudy.host import stack
-from iostudy.host.devices import read_device
+from iostudy.host.devices import read_device, udev_name
 from iostudy.host.inventory import detect_free_page_reporting, detect_virtualisation
 from iostudy.telemetry.summary import Figures, TelemetrySummary
 from iostudy_watch.live import Reading
@@ -95,7 +95,7 @@ def _underlying_devices(name: str) -> Iterator[str]:
         below = stack.whole_stack(name)
     except TargetError:  # it has gone meanwhile
         return
-    yield from (device.name.replace("!", "/") for device in below if device.name != name)
+    yield from (udev_name(device.name) for device in below if device.name != name)
 
 
 def _find_busiest_mount(summary: TelemetrySummary) -> str:

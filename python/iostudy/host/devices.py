@@ -70,7 +70,7 @@ class BlockDevice:
         The kernel writes a slash in a name as an exclamation mark.
         """
         name = _NVME_PATH.sub(r"\1\2", self.name) if self.hidden else self.name
-        return Path("/dev") / name.replace("!", "/")
+        return Path("/dev") / udev_name(name)
 
     @property
     def disk(self) -> str:
@@ -79,7 +79,7 @@ class BlockDevice:
 
 
 def udev_name(name: str) -> str:
-    """``cciss!c0d0`` -> ``cciss/c0d0``, as udev has it (systemd's sd-device.c)."""
+    """``cciss!c0d0`` -> ``cciss/c0d0``, as /proc/diskstats and udev (sd-device.c) have it."""
     return name.replace("!", "/")
 
 
