@@ -149,10 +149,11 @@ class DiagnosisContext:
         """Its devices in words."""
         return " and ".join(self.devices)
 
-    def longer_queue_points(self, device: str, point: OperatingPoint) -> tuple[OperatingPoint, ...]:
-        """Return the device's comparable points with a clearly longer queue."""
+    def fastest_longer_queue(self, device: str, point: OperatingPoint) -> OperatingPoint | None:
+        """Return the fastest of the device's comparable points with a clearly longer queue."""
         comparable = self._comparable_points(device, point)
-        return tuple(other for other in comparable if other.queue >= _LONGER_QUEUE * point.queue)
+        longer = (other for other in comparable if other.queue >= _LONGER_QUEUE * point.queue)
+        return max(longer, key=lambda other: other.per_second, default=None)
 
     def short_queue_points(self, device: str, point: OperatingPoint) -> tuple[OperatingPoint, ...]:
         """Return the device's comparable points with hardly any queue."""

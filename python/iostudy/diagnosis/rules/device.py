@@ -77,11 +77,7 @@ def find_higher_throughput(
     context: DiagnosisContext, device: str, point: OperatingPoint
 ) -> OperatingPoint | None:
     """Find a comparable point with a longer queue and a clearly higher rate; None without one."""
-    best = max(
-        context.longer_queue_points(device, point),
-        key=lambda longer: longer.per_second,
-        default=None,
-    )
+    best = context.fastest_longer_queue(device, point)
     return best if best and best.per_second >= HIGHER_RATE * point.per_second else None
 
 
@@ -132,9 +128,7 @@ def _find_flat_throughput(
     device: str, point: OperatingPoint, context: DiagnosisContext
 ) -> Evidence | None:
     """Find a longer queue with the same rate: throughput over concurrency is past its knee."""
-    most = max(
-        context.longer_queue_points(device, point), key=lambda other: other.per_second, default=None
-    )
+    most = context.fastest_longer_queue(device, point)
     if (
         most is None
         or not point.per_second / HIGHER_RATE <= most.per_second <= _SAME_RATE * point.per_second
