@@ -5,7 +5,7 @@ Source: sysctl.d(5), tmpfiles.d(5), udev(7), limits.conf(5), bootup(7).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -94,16 +94,15 @@ def agrees(said: str, kept: str) -> bool:
 
 
 def compare_with_existing(
-    kept: Iterable[PersistedSetting], others: Callable[[PersistedSetting], tuple[ExistingLine, ...]]
+    kept: Iterable[tuple[PersistedSetting, Sequence[ExistingLine]]],
 ) -> tuple[tuple[PersistedSetting, ...], PersistencePlan]:
-    """Return the settings still to write, and a plan with conflicts and notes on other lines.
+    """Return the settings still to write, and a plan with conflicts and notes on their other lines.
 
     A line of the administrator that says something else is a clash, and so is one of a package that
     wins; another of a package is overridden, and named. What is there already is not written again.
     """
     left, conflicts, notes = [], list[Conflict](), list[str]()
-    for setting in kept:
-        said = others(setting)
+    for setting, said in kept:
         differing = [one for one in said if not agrees(one.value, setting.value)]
         clashing = [
             one

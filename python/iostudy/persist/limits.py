@@ -127,9 +127,7 @@ def plan(kept: Sequence[PersistedSetting], request: PersistRequest, root: Path) 
     files = (_FIRST, *(FILE.parent / name for name in names if name != FILE.name))
     others = [e for file in files for e in parse(file, dropins.read_text(file, root) or "")]
     writable, result = _convertible(kept)
-    left, judged = dropins.compare_with_existing(
-        writable, lambda setting: _find_existing(setting, others)
-    )
+    left, judged = dropins.compare_with_existing((k, _find_existing(k, others)) for k in writable)
     result += judged + PersistencePlan(notes=tuple(_own_lines(writable, others)))
     if not left:
         return result

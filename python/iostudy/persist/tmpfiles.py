@@ -41,9 +41,7 @@ def text(kept: Iterable[PersistedSetting], origin: str) -> str:
 def plan(kept: Sequence[PersistedSetting], request: PersistRequest, root: Path) -> PersistencePlan:
     """Return the file and its conflicts with other files."""
     others = dropins.read_other_writers(root, FILE)
-    left, result = dropins.compare_with_existing(
-        kept, lambda setting: _find_existing(setting, others)
-    )
+    left, result = dropins.compare_with_existing((k, _find_existing(k, others)) for k in kept)
     if not left:
         return result
     active = Activation(("systemd-tmpfiles", "--create", str(FILE)))
