@@ -17,6 +17,8 @@ from iostudy.storage_kind import names_device
 
 NFS = ("nfs", "nfs4")
 """The kernel's names of NFS file systems."""
+ANONYMOUS = "0:"
+"""Major of file systems without a block device, such as ``0:45`` (the kernel's devices.txt)."""
 _ESCAPE = re.compile(rb"\\([0-7]{3})")
 
 

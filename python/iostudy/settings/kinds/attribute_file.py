@@ -10,7 +10,7 @@ import os
 import re
 import shlex
 import stat
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -63,10 +63,6 @@ class AttributeFiles(KernelFiles, DeclaredOwner):
 
     def absence_reason(self) -> str | None:
         return super().absence_reason() if self.boot == boot_id() else "the host has been rebooted"
-
-    def write_order(self, attributes: Iterable[str]) -> list[str]:
-        """Return those that reset others first."""
-        return sorted(attributes, key=lambda name: (name not in self.side_effects, name))
 
     def read(self, attribute: str) -> str | None:
         """The line, or its chosen word; None where it is not there. SettingError for others."""

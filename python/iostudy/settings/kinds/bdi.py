@@ -25,8 +25,6 @@ from iostudy.settings.kinds.host_files import HostFiles
 from iostudy.settings.mounting.owners import find_lower_device
 
 _BDI = "sys/class/bdi"
-_ANONYMOUS = "0:"
-"""Device numbers of this major belong to no block device."""
 
 
 @dataclass(frozen=True)
@@ -79,7 +77,7 @@ def bind(definition: BdiDefinition, place: str) -> tuple[AttributeSetting, ...]:
     if name is None or not (ROOT / attribute).is_file():
         on_device = "lies on a block device, whose read-ahead holds for it"
         unknown = "keeps no read-ahead of its own that could be found"
-        why = unknown if mount.device.startswith(_ANONYMOUS) else on_device
+        why = unknown if mount.device.startswith(mounts.ANONYMOUS) else on_device
         raise TargetError(
             f"{definition.name} of a mount",
             found=f"{mount.filesystem} ({mount.source}) {why}",
@@ -111,4 +109,4 @@ def _name(mount: Mount, place: str) -> str | None:
         member = stack.find_devices(place)[0].name
         links = (ROOT / "sys/fs/btrfs").glob(f"*/devices/{member}")
         return next((link.parent.parent.joinpath("bdi").resolve().name for link in links), None)
-    return mount.device if mount.device.startswith(_ANONYMOUS) else None
+    return mount.device if mount.device.startswith(mounts.ANONYMOUS) else None

@@ -192,7 +192,6 @@ class DeclaredOwner:
         return None if self.device is None else self.device.absence_reason()
 
     def require_reachable(self, wanted: str, by_hand: str) -> None:
-        """OutOfReachError if another file system, or another disk, is in its place now."""
         if self.mounted is not None:
             self.mounted.require_mounted(Path(self.name), wanted)
 
@@ -200,7 +199,8 @@ class DeclaredOwner:
         return (WHOLE_HOST,) if self.device is None else (self.device.name,)
 
     def write_order(self, attributes: Iterable[str]) -> list[str]:
-        return sorted(attributes)
+        """Return those that reset others first."""
+        return sorted(attributes, key=lambda name: (name not in self.side_effects, name))
 
     def available_values(self, attribute: str) -> tuple[str, ...]:
         return ()

@@ -21,6 +21,7 @@ from iostudy.folders import OUTPUT_LOCK
 from iostudy.host import stack
 from iostudy.host.devices import device_exists
 from iostudy.host.files import decode
+from iostudy.host.mounts import ANONYMOUS
 from iostudy.host.processes import find_lock_holder, one_line
 from iostudy.safe_path import ROOT_UID, closing, open_directory, open_regular, read_at_most
 from iostudy.settings.change import WHOLE_HOST
@@ -91,11 +92,11 @@ def lock_devices(*places: str | Path) -> Iterator[None]:
 
 @contextmanager
 def lock_affected(touched: Iterable[str]) -> Iterator[None]:
-    """Lock the existing resources that the changes touch (see `Change.touches`)."""
+    """Lock the existing resources that the changes touch (see `Change.affected_resources`)."""
     touched = set(touched)
     with ExitStack() as held:
         held.enter_context(lock_devices(*filter(device_exists, touched)))
-        for number in filter(_is_deviceless, touched):
+        for number in (name for name in touched if name.startswith(ANONYMOUS)):
             held.enter_context(_lock(_filesystem(number), f"the file system {number}"))
         if WHOLE_HOST in touched:
             held.enter_context(lock_host())
@@ -133,14 +134,6 @@ def _identities(place: str | Path) -> dict[str, str]:
 def _filesystem(number: str) -> str:
     """The name of the lock on a file system without a block device."""
     return f"filesystem-{number}"
-
-
-def _is_deviceless(touched: str) -> bool:
-    """Whether that is the number of a file system without a block device, such as ``0:45``.
-
-    Numbers of this major belong to none: Documentation/admin-guide/devices.txt, 0 Unnamed devices.
-    """
-    return touched.startswith("0:")
 
 
 @contextmanager
