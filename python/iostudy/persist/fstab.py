@@ -2,9 +2,8 @@
 
 A mount point is compared as findmnt(8) does, through symbolic links. A unit in /etc or /run, and
 any drop-in, takes precedence over the line. Blanks, tabs, newlines and backslashes in a field are
-octal escapes. Source: fstab(5), systemd.mount(5), systemd.unit(5).
-
-Source: fstab(5); mount(8), "FILESYSTEM-INDEPENDENT MOUNT OPTIONS".
+octal escapes. Source: fstab(5), systemd.mount(5), systemd.unit(5); mount(8),
+"FILESYSTEM-INDEPENDENT MOUNT OPTIONS".
 """
 
 from __future__ import annotations

@@ -3,9 +3,7 @@
 It is apart from the buffers of everybody else who traces. While it is there every request of the
 devices is noted, but only where ``tracing_on`` is set; that is done by who reads it.
 
-Source: Documentation/trace/ftrace.rst ("Instances"), Documentation/trace/events.rst.
-
-Source: Documentation/trace/ftrace.rst, "The File System".
+Source: Documentation/trace/ftrace.rst ("Instances", "The File System"), and events.rst there.
 """
 
 from __future__ import annotations
