@@ -77,7 +77,7 @@ def test_a_device_is_no_directory() -> None:
 def test_disks_are_made_by_word(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     requests: list[tuple[object, ...]] = []
     makers = (
-        "iostudy.settings.scratch.disk.LoopbackDisk.prepare_several",
+        "iostudy.settings.scratch.disk.LoopbackDisk.prepare",
         "iostudy_lab.device.drive.prepare_drives",
     )
     for maker in makers:

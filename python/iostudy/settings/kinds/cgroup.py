@@ -173,11 +173,8 @@ class TrialGroup(PrivateChange):
 
         SettingError where the kernel refuses; `undo` reverts what was done by then.
         """
-        parent = self.path.parent
         try:
-            if self.turned_on and CONTROLLER not in cgroups.read_words(parent / SUBTREE_CONTROL):
-                write_attribute(parent / SUBTREE_CONTROL, f"+{CONTROLLER}")
-            self.path.mkdir()
+            self._make()
         except OSError as error:
             raise self._refused(error.strerror or str(error)) from error
         for rule in self.rules:
@@ -200,6 +197,12 @@ class TrialGroup(PrivateChange):
         if self.turned_on and self._turn_off():
             done.append(f"the {CONTROLLER} controller below {self.path.parent}: turned off again")
         return tuple(done)
+
+    def _make(self) -> None:
+        parent = self.path.parent
+        if self.turned_on and CONTROLLER not in cgroups.read_words(parent / SUBTREE_CONTROL):
+            write_attribute(parent / SUBTREE_CONTROL, f"+{CONTROLLER}")
+        self.path.mkdir()
 
     def _rule(self, rule: GroupLimit) -> None:
         try:
