@@ -24,7 +24,7 @@ from tests.persist import private
 from tests.persist.trees import write
 
 SWAPPINESS = PersistedSetting("sysctl.vm.swappiness", "10")
-ASKED = PersistRequest("x", ())
+REQUESTED = PersistRequest("x", ())
 FSTAB = "none /proc proc relatime 0 0\n"
 NOATIME = PersistedSetting("mount.atime", "noatime", mount_point=Path("/proc"))
 
@@ -59,7 +59,7 @@ def host(root):
 
 
 def planned(root: Path) -> PersistencePlan:
-    return sysctl.plan([SWAPPINESS], ASKED, root) + fstab.plan([NOATIME], root)
+    return sysctl.plan([SWAPPINESS], REQUESTED, root) + fstab.plan([NOATIME], root)
 
 
 def files(root: Path) -> dict[str, str]:
@@ -139,7 +139,7 @@ def test_second_choice_replaces_the_file_and_keeps_a_backup(root, host):
     install.install(planned(root), host)
     old = (root / "etc/sysctl.d/90-iostudy.conf").read_text()
     (root / "proc/sys/vm/swappiness").write_text("20\n")
-    install.install(sysctl.plan([replace(SWAPPINESS, value="20")], ASKED, root), host)
+    install.install(sysctl.plan([replace(SWAPPINESS, value="20")], REQUESTED, root), host)
     (backup,) = (root / "etc/sysctl.d").glob("90-iostudy.conf.iostudy-*")
     assert backup.read_text() == old
 
@@ -316,7 +316,7 @@ EDITED = PersistencePlan(artifacts=(Artifact(fstab.FILE, FSTAB, FSTAB.replace("r
 def test_a_full_disk_leaves_everything_as_it_was(root, host, monkeypatch):
     fill_disk(monkeypatch, "90-iostudy.conf")
     with pytest.raises(SettingError, match=r"No space left on device\n.*all files are restored"):
-        install.install(EDITED + sysctl.plan([SWAPPINESS], ASKED, root), host)
+        install.install(EDITED + sysctl.plan([SWAPPINESS], REQUESTED, root), host)
     assert files(root) == {"etc/fstab": FSTAB}
 
 
@@ -324,7 +324,7 @@ def test_a_full_disk_leaves_everything_as_it_was(root, host, monkeypatch):
 def test_what_is_not_restored_is_named_and_the_others_are(root, host, monkeypatch):
     fill_disk(monkeypatch, "last", lost=root / "etc")
     last = PersistencePlan(artifacts=(Artifact(Path("/etc/last"), None, "x"),))
-    plan = EDITED + sysctl.plan([SWAPPINESS], ASKED, root) + last
+    plan = EDITED + sysctl.plan([SWAPPINESS], REQUESTED, root) + last
     with pytest.raises(SettingError, match=r"not restored: /etc/fstab \(No such.*rename"):
         install.install(plan, host)
     assert files(root) == {"etc/fstab": FSTAB.replace("rel", "no")}

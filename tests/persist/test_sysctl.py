@@ -10,11 +10,11 @@ from tests.persist.trees import write
 
 SWAPPINESS = PersistedSetting("sysctl.vm.swappiness", "10")
 RMEM = PersistedSetting("sysctl.net.ipv4.tcp_rmem", "4096 87380 16777216")
-ASKED = PersistRequest("what iostudy set held", ())
+REQUESTED = PersistRequest("what iostudy set held", ())
 
 
 def plan(root: Path, files: dict[str, str], *kept: PersistedSetting):
-    return sysctl.plan(kept or (SWAPPINESS,), ASKED, write(root, files))
+    return sysctl.plan(kept or (SWAPPINESS,), REQUESTED, write(root, files))
 
 
 def test_each_key_has_one_line(tmp_path):

@@ -20,7 +20,7 @@ from tests.persist import private
 SDA = InventoryDisk("sda", wwid="naa.5002538e40a2b3c4", model="SAMSUNG MZ7LH960", here="sdq")
 VDA = InventoryDisk("vda", serial="disk*1")
 ORIGIN = "configuration bfq of the study schedulers"
-ASKED = PersistRequest(ORIGIN, ())
+REQUESTED = PersistRequest(ORIGIN, ())
 
 
 def lines(*kept: PersistedSetting) -> list[str]:
@@ -181,7 +181,7 @@ def test_rules_of_others_are_named(tmp_path):
     rule = 'ATTR{queue/rotational}=="1", ATTR{queue/scheduler}="mq-deadline"\n'
     rules(tmp_path, "60-ioschedulers.rules", "# schedulers\n" + rule)
     rules(tmp_path, "zz-last.rules", rule, "usr/lib/udev/rules.d")
-    planned = udev.plan([PersistedSetting("block.scheduler", "bfq", SDA)], ASKED, tmp_path)
+    planned = udev.plan([PersistedSetting("block.scheduler", "bfq", SDA)], REQUESTED, tmp_path)
     assert "/etc/udev/rules.d/60-ioschedulers.rules:2 may set it too" in planned.notes[0]
     (clash,) = planned.conflicts
     assert clash.where == "/usr/lib/udev/rules.d/zz-last.rules:1"
@@ -201,19 +201,19 @@ def test_rules_of_others_are_named(tmp_path):
 def test_other_writers_of_the_same_value_that_run_later_are_conflicts(tmp_path, file, text):
     rules(tmp_path, Path(file).name, f"{text}\n", str(Path(file).parent))
     kept = [PersistedSetting("block.read_ahead_kb", "512", SDA)]
-    (clash,) = udev.plan(kept, ASKED, tmp_path).conflicts
+    (clash,) = udev.plan(kept, REQUESTED, tmp_path).conflicts
     assert (clash.where, clash.found) == (f"/{file}:1", text)
     same = [PersistedSetting("block.read_ahead_kb", "4096", SDA)]
-    assert udev.plan(same, ASKED, tmp_path).conflicts == ()
+    assert udev.plan(same, REQUESTED, tmp_path).conflicts == ()
     other = [PersistedSetting("block.nr_requests", "64", SDA)]
-    assert udev.plan(other, ASKED, tmp_path).conflicts == ()
+    assert udev.plan(other, REQUESTED, tmp_path).conflicts == ()
 
 
 def test_the_rule_of_nfs_utils_sets_no_disk(tmp_path):
     rule = 'SUBSYSTEM=="bdi", PROGRAM="/usr/libexec/nfsrahead %k", ATTR{read_ahead_kb}="%c"\n'
     rules(tmp_path, "99-nfs.rules", rule, "usr/lib/udev/rules.d")
     kept = [PersistedSetting("block.read_ahead_kb", "512", SDA)]
-    assert udev.plan(kept, ASKED, tmp_path).conflicts == ()
+    assert udev.plan(kept, REQUESTED, tmp_path).conflicts == ()
 
 
 PROFILE = "[main]\ninclude=base\n[mine]\ntype=disk\nreadahead={}\n"
@@ -231,7 +231,7 @@ def test_an_active_profile_of_tuned_is_a_conflict(tmp_path, readahead, kept, is_
     rules(tmp_path, "tuned.conf", "[main]\ninclude=mine\n[sysctl]\nvm.x=1\n", "usr/lib/tuned/base")
     rules(tmp_path, "tuned.conf", PROFILE.format(readahead), "etc/tuned/profiles/mine")
     setting = PersistedSetting("block.read_ahead_kb", kept, SDA)
-    conflicts = udev.plan([setting], ASKED, tmp_path).conflicts
+    conflicts = udev.plan([setting], REQUESTED, tmp_path).conflicts
     assert [clash.where for clash in conflicts] == (
         ["/etc/tuned/profiles/mine/tuned.conf:5"] if is_conflict else []
     )
@@ -240,13 +240,13 @@ def test_an_active_profile_of_tuned_is_a_conflict(tmp_path, readahead, kept, is_
 
 def test_writers_of_other_disks_are_no_conflict(tmp_path):
     rules(tmp_path, "a.conf", "w /sys/block/sda/queue/nr_requests - - - - 9\n", "etc/tmpfiles.d")
-    planned = udev.plan([PersistedSetting("block.nr_requests", "64", SDA)], ASKED, tmp_path)
+    planned = udev.plan([PersistedSetting("block.nr_requests", "64", SDA)], REQUESTED, tmp_path)
     assert planned.conflicts == ()
 
 
 def test_match_keys_are_not_taken_for_assignments(tmp_path):
     rules(tmp_path, "zz.rules", 'ATTR{queue/scheduler}=="bfq", ENV{X}="1"\n')
-    planned = udev.plan([PersistedSetting("block.scheduler", "bfq", SDA)], ASKED, tmp_path)
+    planned = udev.plan([PersistedSetting("block.scheduler", "bfq", SDA)], REQUESTED, tmp_path)
     assert (planned.conflicts, planned.notes) == ((), ())
 
 
@@ -255,7 +255,7 @@ def test_only_disks_that_are_here_are_triggered_by_the_name_they_have_now(tmp_pa
         PersistedSetting("block.nomerges", "2", SDA),
         PersistedSetting("block.nomerges", "2", VDA),
     ]
-    planned = udev.plan(kept, ASKED, tmp_path)
+    planned = udev.plan(kept, REQUESTED, tmp_path)
     (file,) = planned.artifacts
     assert file.activations[1].command[-2:] == ("--settle", "/sys/class/block/sdq")
     assert [str(expected.path) for expected in file.expected] == ["/sys/block/sdq/queue/nomerges"]

@@ -24,7 +24,7 @@ class Value(BaseModel):
     )
 
     @classmethod
-    def copy_from(cls, source: object, **more: object) -> Self:
+    def copy_from(cls, source: object, /, **more: object) -> Self:
         """Return the value with the fields that ``source`` has by the same names, and ``more``."""
         fields = {name: getattr(source, name) for name in cls.model_fields if hasattr(source, name)}
         return cls.model_validate({**fields, **more}, from_attributes=True)

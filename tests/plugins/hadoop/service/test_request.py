@@ -55,7 +55,7 @@ def test_without_a_folder_for_logs_they_go_with_the_work_folder(tmp_path: Path) 
     assert change.cluster.layout.home.parent == tmp_path
 
 
-def test_mounts_whose_points_have_one_name_have_clusters_of_their_own(
+def test_mounts_with_one_name_have_clusters_of_their_own(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(driver, "require_local_mount", lambda _: None)
