@@ -220,7 +220,7 @@ def test_a_run_that_cannot_be_recorded_hides_no_signal(tmp_path, monkeypatch):
     def fail(*_):
         raise RecordError("to write", found="a full disk", where="samples", remedy="free space")
 
-    monkeypatch.setattr(runner, "write_run_samples", fail)
+    monkeypatch.setattr(runner, "write_samples", fail)
     with pytest.raises(KeyboardInterrupt):
         conduct(tmp_path, FakeNode(base=20_000), listeners=[InterruptingListener()])
     _, _, windows, runs, _ = recorded(tmp_path)

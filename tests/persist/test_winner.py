@@ -11,7 +11,6 @@ from iostudy.errors import LedgerError, UsageError
 from iostudy.ledger.store import Ledger
 from iostudy.persist import winner
 from iostudy.persist.formats import Format, plan
-from iostudy.persist.request import PersistRequest
 from iostudy.results.comparisons import compare_configurations, rank_configurations
 from iostudy.study.combinations import Level
 from iostudy.study.parser import parse
@@ -168,16 +167,14 @@ def test_windows_that_whole_trials_contradict_are_no_proof(gain):
     own = test_windows_rule.study("switchback")
     windows = compare_configurations(own, test_windows_rule.rows(noise=0.002, gain=0.2))
     trials = test_windows_rule.rows(noise=0.002, gain=gain)[:15]
-    choice = winner._with_provenance(
-        PersistRequest("x", ()),
+    best = winner.find_winner(own, windows).label
+    results = [result for result in windows if result.configuration == best]
+    conclusion, verdict, *trial, _study = winner.describe_provenance(
         own,
         factory.study_row(own, {}),
-        winner.find_winner(own, windows),
-        windows,
-        trials,
+        results,
+        tuple(winner._describe_contradictions(own, results, trials)),
     )
-    assert choice.proven == bool(gain)
-    conclusion, verdict, *trial, _study = choice.provenance
     assert verdict.startswith("io: better, iops +22.")
     if gain:
         assert conclusion == "Verdict: better than the baseline none on io."

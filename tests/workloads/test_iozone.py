@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import statistics
 from pathlib import Path
+from unittest.mock import Mock, patch
 
 import pytest
 from hypothesis import given
@@ -116,11 +117,13 @@ def test_throughput_mode_reports_every_thread(tmp_path):
 
 
 def test_time_includes_flush_only_on_request():
-    phases = (1.0, 2.0, 4.0, 8.0)
-    assert iozone()._seconds(phases) == 6.0
-    assert iozone(include_close=True)._seconds(phases) == 14.0
     place = Place(Path("x"), seed=1)
     cell = MatrixCell(IozoneOperation.WRITE, 64 * KIB, 4 * KIB)
+    for included, seconds in ((False, 6.0), (True, 14.0)):
+        job = Mock(wall_seconds=15.0, thread_phases=[(1.0, 2.0, 4.0, 8.0)])
+        with patch("iostudy.workloads.native.iozone.Iozone._job", return_value=job):
+            timed = iozone(include_close=included)._time(place, cell, 0)
+        assert timed.thread_rates == (64 / seconds,)
     assert iozone()._spec(place, cell).sync is None
     assert iozone(include_flush=True)._spec(place, cell).sync == "fsync"
     assert iozone(sync_writes=True)._spec(place, cell).dsync

@@ -263,8 +263,9 @@ def ended(code: int, reason: EndReason) -> NodeStatus:
 UNRESTORED = ended(NOT_RESTORED, EndReason.LEASE)
 
 
-def beat(crew: Crew, client: Client) -> None:
+def beat(crew: Crew) -> None:
     """Let two heartbeats pass: each calls the nodes, and those that are lost."""
+    client: Any = crew._client
     client.answered = threading.Semaphore(0)
     with crew.heartbeats():
         for _ in range(4):
@@ -296,7 +297,7 @@ def test_a_lost_node_returns_once_its_server_was_stopped_and_all_is_restored(
     crew, _, client = make(a=Node(), b=lost)
     lose(crew)
     lost.status = status
-    beat(crew, client)
+    beat(crew)
     assert crew.take_returned() == returned
     assert crew.unrestored.keys() == ({"b"} if status == UNRESTORED else set())
     assert set(lost.contacts) == {Request.STOP}, "a server that runs there is stopped"
@@ -305,10 +306,10 @@ def test_a_lost_node_returns_once_its_server_was_stopped_and_all_is_restored(
 
 def test_a_node_that_is_admitted_takes_part_and_one_that_is_excluded_does_not():
     lost = Node(silent_after=1)
-    crew, losses, client = make(a=Node(), b=lost)
+    crew, losses, _ = make(a=Node(), b=lost)
     lose(crew)
     lost.status = ended(143, EndReason.LEASE)
-    beat(crew, client)
+    beat(crew)
     lost.silent_after = 1000
     assert crew.take_returned() == ("b",)
     crew.admit("b")
@@ -316,22 +317,22 @@ def test_a_node_that_is_admitted_takes_part_and_one_that_is_excluded_does_not():
     assert crew.run_together(lambda _: CALL, crew.nodes).values.keys() == {"a", "b"}
     crew.exclude("b", "another kernel")
     assert losses["b"] == "another kernel"
-    beat(crew, client)
+    beat(crew)
     assert (crew.nodes, crew.take_returned()) == (("a",), ())
 
 
 def test_heartbeats_do_not_stop_a_server_that_begins_on_a_node_that_has_returned():
     lost = Node(silent_after=1)
-    crew, _, client = make(a=Node(), b=lost)
+    crew, _, _ = make(a=Node(), b=lost)
     lose(crew)
     lost.status = ended(143, EndReason.LEASE)
-    beat(crew, client)
+    beat(crew)
     assert crew.take_returned() == ("b",)
     lost.contacts.clear()
-    beat(crew, client)
+    beat(crew)
     assert lost.contacts == [], "it is still lost, and its server is about to begin"
     assert crew.take_returned() == ()
-    beat(crew, client)
+    beat(crew)
     assert lost.contacts, "a server that did not begin leaves it lost"
 
 
@@ -356,13 +357,13 @@ def test_a_call_without_an_answer_is_sent_again():
 
 def test_a_node_that_answered_lately_needs_no_heartbeat(monkeypatch: pytest.MonkeyPatch):
     recent, other = Node(), Node()
-    crew, _, client = make(recent=recent, other=other)
+    crew, _, _ = make(recent=recent, other=other)
     crew.run(lambda _: CALL, ("recent",))
     monkeypatch.setattr("iostudy_fleet.together.crew._FRESH_BEATS", 1e9)
-    beat(crew, client)
+    beat(crew)
     assert (recent.contacts, set(other.contacts)) == ([], {Request.CONTINUE})
     monkeypatch.setattr("iostudy_fleet.together.crew._FRESH_BEATS", 0.0)
-    beat(crew, client)
+    beat(crew)
     assert set(recent.contacts) == {Request.CONTINUE}
 
 
