@@ -61,7 +61,9 @@ all-tests: ## every target of tests; a table of counts and times at the end
 	@$(PYTHON) tools/run_targets.py $(ALL_TESTS)
 
 unit: $(VENV)/.dev $(VENV)/.built ## the tests that need no root, JVM, browser or child process, in parallel
-	$(BIN)/pytest -m unit -n $$(($$(nproc) + 1)) --dist worksteal
+	@# Their files are in memory: a tenth of the time was the kernel's for files on a disk.
+	TMPDIR=$$(mktemp -d -p /dev/shm || mktemp -d); export TMPDIR; trap 'rm -rf "$$TMPDIR"' EXIT; \
+		$(BIN)/pytest -m unit -n $$(($$(nproc) + 1)) --dist worksteal
 
 property-tests: $(VENV)/.dev $(VENV)/.built ## the property tests, with a hundred times as many examples
 	$(BIN)/pytest -m "unit and hypothesis" --hypothesis-profile many -n auto --dist worksteal

@@ -7,6 +7,8 @@ import os
 import shutil
 import signal
 import sys
+import tempfile
+from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -60,6 +62,14 @@ pytest_plugins = [
     "tests.unflushed",
     "tests.unit_tests",
 ]
+
+
+@pytest.fixture
+def disk_folder() -> Iterator[Path]:
+    """A folder on a disk: temporary folders may be in memory, as those of `make unit` are."""
+    with tempfile.TemporaryDirectory(dir="/var/tmp") as folder:
+        yield Path(folder)
+
 
 # The core's unit tests pass without plugins. These are tests of a plugin, or of tools for all.
 PLUGINS = (

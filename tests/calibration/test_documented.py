@@ -6,7 +6,6 @@ from collections.abc import Callable
 import pytest
 
 from tests.calibration.rows import PAGE, PLACE, Row, markdown, placed
-from tests.calibration.table import TABLES
 from tests.calibration.verdict_tables import levels, spending
 
 
@@ -19,6 +18,8 @@ def test_the_levels_in_the_documentation_are_those_of_the_code(
 
 
 def test_every_table_has_its_place_and_no_place_is_without_one() -> None:
+    from tests.calibration.table import TABLES  # screenings take long to import
+
     places = re.findall(PLACE.format(name="(.*)"), PAGE.read_text())
     assert sorted(places) == sorted(TABLES)
 

@@ -11,14 +11,14 @@ from tests.cli.program import LOOPBACK, study
 
 
 @pytest.fixture
-def checked(tmp_path, monkeypatch):
+def checked(disk_folder, monkeypatch):
     """``check`` of a study as somebody else than root."""
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("IOSTUDY_STATE_DIR", str(tmp_path / "state"))
+    monkeypatch.chdir(disk_folder)
+    monkeypatch.setenv("IOSTUDY_STATE_DIR", str(disk_folder / "state"))
     monkeypatch.setattr(command.os, "geteuid", lambda: 1000)
 
     def check(text: str) -> str:
-        (tmp_path / "study.yaml").write_text(study(text))
+        (disk_folder / "study.yaml").write_text(study(text))
         done = CliRunner().invoke(app, ["check", "study.yaml", "--full"])
         assert done.exit_code == 0, done.output
         return " ".join(done.output.split())

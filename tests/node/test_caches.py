@@ -15,14 +15,14 @@ PAGES = 64
 
 
 @pytest.mark.parametrize("dropped", ["files", pytest.param("all", marks=pytest.mark.root)])
-def test_programs_are_read_in_again_after_all_was_dropped(tmp_path: Path, dropped: str) -> None:
+def test_programs_are_read_in_again_after_all_was_dropped(disk_folder: Path, dropped: str) -> None:
     """A unit test has no permission to drop the caches of the machine."""
-    program, data = tmp_path / "program", tmp_path / "data"
+    program, data = disk_folder / "program", disk_folder / "data"
     for path in (program, data):
         path.write_bytes(bytes(PAGES * 4096))
     os.sync()
-    assert ("of its files" in caches.drop_caches([tmp_path])) is (dropped == "files")
-    caches.preload_files([tmp_path / "none", tmp_path, program])
+    assert ("of its files" in caches.drop_caches([disk_folder])) is (dropped == "files")
+    caches.preload_files([disk_folder / "none", disk_folder, program])
     assert resident_pages(program) == PAGES
     assert resident_pages(data) < PAGES
 

@@ -198,7 +198,8 @@ def test_a_mix_needs_the_space_of_all_members_and_the_programs_of_each():
     assert len(keys) == 2
 
 
-def test_a_reader_that_begins_again_does_not_find_its_files_in_the_page_cache(place):
+def test_a_reader_that_begins_again_does_not_find_its_files_in_the_page_cache(disk_folder):
+    place = Place(disk_folder, seed=7)
     mixed = make(front="steps", side=READ)
     mixed.prepare(place)
     (path,) = place.directory.glob("side/*/job-*")

@@ -9,8 +9,8 @@ from iostudy.workloads.page_cache import drop_folder
 from tests.page_cache import resident_pages
 
 
-def test_files_below_the_folder_are_forgotten_and_links_are_not_followed(tmp_path):
-    ours, theirs = tmp_path / "ours", tmp_path / "theirs"
+def test_files_below_the_folder_are_forgotten_and_links_are_not_followed(disk_folder):
+    ours, theirs = disk_folder / "ours", disk_folder / "theirs"
     for path in (ours / "a", ours / "deep/er/b", theirs / "c"):
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(bytes(4 * mmap.PAGESIZE))

@@ -2,7 +2,6 @@
 
 import sys
 
-import altair
 import vl_convert
 
 from iostudy.report.drawing import VEGA_LITE
@@ -36,6 +35,8 @@ def test_other_sources_or_another_vega_lite_have_another_library(tmp_path, monke
 
 
 def test_the_version_of_vega_lite_is_that_of_its_schema_and_of_the_bundle():
+    import altair
+
     assert altair.SCHEMA_VERSION.rpartition(".")[0] == VEGA_LITE
     assert VEGA_LITE.removeprefix("v") in vl_convert.get_vegalite_versions()
 

@@ -1,11 +1,10 @@
 from __future__ import annotations
 
-import altair as alt
-
 from iostudy.report.topics.measurements import build_latency_charts
 from tests.report.factory import report
 from tests.report.parted import OPERATIONS, parted_report
 from tests.report.topics.test_verdict_chart import points
+from tests.report.vega_lite import require_valid
 
 
 def test_each_operation_has_a_chart_with_a_line_for_each_configuration():
@@ -13,7 +12,7 @@ def test_each_operation_has_a_chart_with_a_line_for_each_configuration():
     found = {own.spec["title"]: own for own in build_latency_charts(report.workloads[0], report)}
     assert tuple(found) == OPERATIONS
     for own in found.values():
-        alt.LayerChart.from_dict(own.spec, validate=True)
+        require_valid(own.spec)
     curve, marks = points(found["read"])
     labels = [configuration.label for configuration in report.configurations]
     assert list(dict.fromkeys(row["configuration"] for row in curve)) == labels

@@ -3,7 +3,6 @@ from __future__ import annotations
 import json
 from typing import Any
 
-import altair as alt
 import pytest
 
 from iostudy.analysis.verdict import Verdict
@@ -24,6 +23,7 @@ from tests.report.factory import (
     study_row,
     two_factors,
 )
+from tests.report.vega_lite import require_valid
 
 PAGES = ("#ffffff", "#14171c")
 
@@ -122,7 +122,7 @@ def test_every_chart_is_one_of_vega_lite() -> None:
     charts = [build_interval_chart(workload, made), build_run_order_chart(workload, made)]
     for drawn in (*charts, *build_telemetry_charts(workload, made)):
         assert drawn is not None
-        alt.LayerChart.from_dict(drawn.spec, validate=True)
+        require_valid(drawn.spec)
 
 
 def test_charts_take_the_width_they_are_given() -> None:

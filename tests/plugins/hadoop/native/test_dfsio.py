@@ -115,7 +115,8 @@ def test_files_that_vanish_while_they_are_open_give_no_figure(place):
             path.unlink(missing_ok=True)
         return True
 
-    writing = make("dfsio-write", files=1, size="64MiB", record_size="4KiB")
+    # So small records that the first tick, after 50 ms, comes before the end.
+    writing = make("dfsio-write", files=1, size="64MiB", record_size=128)
     with pytest.raises(WorkloadError, match="No such file") as caught:
         writing.run(Place(place.directory, seed=7, tick=removing))
     assert "part-00000" in caught.value.found

@@ -174,7 +174,9 @@ def test_missing_spill_folder_is_an_error(place, tmp_path):
     assert not (place.directory / "tera-out").exists()
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize(
+    "name", ["teragen", "terasort", pytest.param("teravalidate", marks=pytest.mark.slow)]
+)
 def test_a_stopped_run_says_so(name, place):
     stopping = Place(place.directory, place.seed, tick=lambda _: False)
     with pytest.raises(WorkloadStoppedError):
