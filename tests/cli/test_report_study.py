@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from iostudy.cli import report_output
+from iostudy.cli import report_output, report_study
 from iostudy.cli.consent import Consent
 from iostudy.cli.report_study import PlannedItem, Size, plan_items, run_items
 from iostudy.ledger.store import FILE_NAME
@@ -49,6 +50,27 @@ def test_without_time_a_finished_study_is_shown_and_another_is_not_run(tmp_path,
     assert (second.report, second.failed) == (None, False)
     assert second.answer == "not run: no time was left; a note"
     assert not (tmp_path / "other").exists()
+
+
+def test_simulations_run_first_and_clusters_last_and_items_keep_their_order(tmp_path, monkeypatch):
+    kinds = {"cluster": ("hadoop", False), "host": ("", False), "simulated": ("", True)}
+    planned = [
+        PlannedItem(
+            PublishedItem(item=name),
+            SimpleNamespace(
+                name=name, service=service, target=SimpleNamespace(predicts=predicts, command="run")
+            ),
+            "",
+        )
+        for name, (service, predicts) in kinds.items()
+    ]
+    begun = []
+    monkeypatch.setattr(
+        report_study, "_run_study", lambda study, *_: begun.append(study.name) or (None, "failed")
+    )
+    items = list(run_items(planned, "R3", tmp_path, Consent(), 60.0))
+    assert begun == ["simulated", "host", "cluster"]
+    assert [item.item.item for item in items] == list(kinds)
 
 
 def test_an_unknown_report_is_refused(program: Program):

@@ -135,6 +135,8 @@ def describe_planned_time(study: Study) -> str:
     configurations, workloads = len(study.configurations()), len(study.workloads)
     text = f"{format_range(map(str, blocks))} blocks of {configurations} trials"
     of_each = f"{text} of each of {workloads} workloads" if workloads > 1 else text
+    if study.target.predicts:
+        return f"{of_each}, on a virtual clock"
     time = format_expected_time(study, blocks)
     return f"{of_each}: {time}" if time else of_each
 

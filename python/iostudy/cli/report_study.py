@@ -68,8 +68,9 @@ def report_study(
 
     The output ends with its figures and your own. An item without what it needs on this host takes
     the next study, such as a simulation, and the plan says so. Each study has a folder of its own,
-    and an equal part of the time that the studies before it have left. With the --out of an earlier
-    run, finished studies are kept, and others resumed.
+    and an equal part of the time that the studies before it have left: simulations run first, and
+    studies with a cluster last. With the --out of an earlier run, finished studies are kept, and
+    others resumed.
     """
     from iostudy.cli.consent import Consent
     from iostudy.cli.report_output import print_document
@@ -205,17 +206,18 @@ def run_items(
     from iostudy.report.documents.field_report import RepeatedItem
 
     reports: dict[str, tuple[Report | None, str]] = {}
-    left = len({entry.study.name for entry in planned if entry.study})
+    studies = {entry.study.name: entry.study for entry in planned if entry.study}
     deadline = time.monotonic() + seconds
-    for number, entry in enumerate(planned, 1):
+    # What needs the least time comes first, so that the rest has what it leaves.
+    order = sorted(studies.values(), key=lambda study: (study.service, not study.target.predicts))
+    for number, study in enumerate(order):
+        say(f"{number + 1} of {len(order)}: {study.name}")
+        share = (deadline - time.monotonic()) / (len(order) - number)
+        reports[study.name] = _run_study(study, name, folder, consent, share)
+    for entry in planned:
         if entry.study is None:
             yield RepeatedItem(entry.item, entry.command, entry.note)
             continue
-        if entry.study.name not in reports:
-            say(f"{number} of {len(planned)}: {entry.item.item}")
-            share = (deadline - time.monotonic()) / left
-            reports[entry.study.name] = _run_study(entry.study, name, folder, consent, share)
-            left -= 1
         report, failure = reports[entry.study.name]
         reason = failure if report or failure else "no time was left"
         note = "; ".join(filter(None, (reason, entry.note)))
