@@ -43,13 +43,17 @@ _METERS = (
     ("w_await", "write wait {:.2f} ms"),
 )
 """iostat's figures on the screen."""
+_ROUTINE = "before every trial"
 _NEXT = "one run has no error bounds: `iostudy try` compares; --full has every figure"
 
 
 def print_screen(
     definition: WorkloadDefinition, options: BaseModel, result: TrialResult, limited: Diagnosis
 ) -> None:
-    """Main figures, latencies, the first device, bottleneck, block requests; notes on stderr."""
+    """Main figures, latencies, the first device, bottleneck, block requests; notes on stderr.
+
+    The notes that hold for every trial, such as the state of the page cache, are left out.
+    """
     readings = [
         f"{figure.name} {format_reading(value, figure.unit)}"
         for figure, value in _pair_figures(definition.figures(options), result.figures)
@@ -71,7 +75,7 @@ def print_screen(
         print_line(line)
     _print_block_requests(result.telemetry.summary.requests)
     print_line(_NEXT)
-    _print_notes(result)
+    _print_notes([note for note in result.notes if _ROUTINE not in note], result)
 
 
 def _wrap(text: str) -> list[str]:
@@ -107,13 +111,13 @@ def print_result(
     print_line()
     for sentence in limited.sentences:
         print_line(f"{sentence}.")
-    _print_notes(result)
+    _print_notes(result.notes, result)
     say("this is one run without error bounds; `iostudy try` compares configurations")
 
 
-def _print_notes(result: TrialResult) -> None:
+def _print_notes(notes: Sequence[str], result: TrialResult) -> None:
     requests = result.telemetry.summary.requests
-    for note in (*result.notes, *(requests.notes() if requests else ())):
+    for note in (*notes, *(requests.notes() if requests else ())):
         say(f"note: {note}")
 
 
