@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from iostudy.errors import RestoreError, SettingError, TargetError
 from iostudy.settings import kinds
+from iostudy.settings.attributes import AttributeSetting
 from iostudy.settings.change import Change, ConflictPolicy
 from iostudy.settings.declarations import Declaration
 from iostudy.settings.definitions.declared import NOT_SET
@@ -31,14 +32,14 @@ innodb_flush_method = other
 """
 
 
-def declared(path: Path, key: str, **more: object) -> text_file.AttributeSetting:
+def declared(path: Path, key: str, **more: object) -> AttributeSetting:
     declaration = Declaration.model_validate({"file": str(path), "key": key, **more})
     definition = declaration.define("my.key", undocumented=True)
     (setting,) = text_file.bind(definition, ".")
     return setting
 
 
-def change(setting: text_file.AttributeSetting, value: str) -> Change:
+def change(setting: AttributeSetting, value: str) -> Change:
     (found,) = kinds.prepare_changes({setting: value})
     return found
 

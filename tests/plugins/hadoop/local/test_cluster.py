@@ -328,7 +328,7 @@ def test_another_process_cleans_up_after_a_killed_start(new_cluster):
     cluster = new_cluster(datanodes=2)
     layout = cluster.layout
     starting = subprocess.Popen([sys.executable, "-c", SCRIPT], stdin=subprocess.PIPE)
-    starting.communicate_input = starting.stdin.write(TypeAdapter(type(layout)).dump_json(layout))
+    starting.stdin.write(TypeAdapter(type(layout)).dump_json(layout))
     starting.stdin.close()
     wait_until(lambda: len(processes.find_processes(layout.identity)) >= 2, seconds=300)
     starting.kill()
