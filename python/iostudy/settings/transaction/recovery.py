@@ -70,7 +70,7 @@ def restore_all(
     *,
     include_committed: bool = True,
 ) -> Recovery:
-    """Undo everything, newest first, including what `iostudy set` holds.
+    """Undo everything, newest first; ``include_committed``: also what `iostudy set` holds.
 
     ``policy`` applies to values that another process has changed since.
     """
