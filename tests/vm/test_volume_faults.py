@@ -17,7 +17,10 @@ CHECK_LVM = (
     "dmsetup message /dev/$DEVICE 0 check; "
     "until dmsetup status /dev/$DEVICE | grep -q idle; do sleep 0.1; done; sleep 1"
 )
-CHECK_SLOWLY_MD = "cd /sys/block/$DEVICE/md; echo 100 >sync_speed_max; echo check >sync_action"
+CHECK_SLOWLY_MD = (
+    "cd /sys/block/$DEVICE/md; echo 100 >sync_speed_min; echo 100 >sync_speed_max; "
+    "echo check >sync_action"
+)
 FAIL_MD = "mdadm --quiet --fail /dev/$DEVICE /dev/$LAST"
 UNPLUG_FOR_A_WRITE = (
     "cd /sys/block/$LAST/device; echo offline >state; "

@@ -177,7 +177,7 @@ def find_odd_nodes(nodes: Sequence[NodeEffect], risk: float, tests: int) -> tupl
         return ()
     common = np.array(_variances(nodes))
     variances = np.array([node.sd**2 / node.blocks for node in nodes])
-    freedoms = np.array([node.blocks - 1.0 for node in nodes])
+    freedoms = np.array([node.blocks - 1.0 if math.isfinite(node.sd) else 0.0 for node in nodes])
     is_noisier = variances > common
     effects = find_odd_effects(
         [node.mean for node in nodes],

@@ -48,6 +48,8 @@ class SearchResult:
         if state.incumbent is not None or not ahead:
             return None
         entrant, label = max(ahead, key=lambda pair: pair[0].estimate)
+        if entrant.status is RaceStatus.WORSE:
+            return label, "another candidate was clearly better in earlier rounds"
         worst = state.search.worst
         if worst is None or (entrant.eligible and entrant.status is not RaceStatus.UNFIT):
             return label, "it had fewer rounds than another candidate"

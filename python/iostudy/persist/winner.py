@@ -83,6 +83,12 @@ def select_settings(folder: Path, label: str | None, on: Sequence[str]) -> Persi
     lines = describe_provenance(study, row, results, contradictions)
     proven = bool(results) and not contradictions and rule.meets_goal(study, results)
     choice = replace(choice, provenance=lines, proven=proven)
+    if mode.measures_windows:
+        figures = collect_figures(study, trials)
+        alone = [r.title for r in results if rule.confirm(study, r, figures) is None]
+        if alone:
+            note = f"no whole trials confirm the windows on {', '.join(alone)}"
+            choice = replace(choice, notes=(note, *choice.notes))
     if label:
         return choice
     rivals = _note_other_best(study, configuration, rank_configurations(study, measured))

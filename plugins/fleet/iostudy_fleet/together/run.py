@@ -128,7 +128,7 @@ class TogetherFleet:
     def _remove(self, node: str) -> None:
         """Remove the folder of a node that has restored all; record why one remains."""
         remove = {node: partial(node_study.remove, self.folders[node])}
-        answer = self.client.call_all(remove, self._beat_seconds)[node]
+        answer = self.client.call_all(remove, self.order.lease_seconds)[node]
         if isinstance(answer, NoAnswer):
             detail = explain_remaining_folder(answer.reason)
             self._update({node: (Phase.COMPLETE, detail)})

@@ -332,15 +332,16 @@ def _require_reachable(hdfs: Hdfs, properties: Properties, namespace: Namespace 
 def _conf(environ: Mapping[str, str]) -> Path:
     """Return the user's folder of site files; UsageError if it is not named or not a folder.
 
-    UnsafePathError if root would take it from another user: it has classes, and its files name
-    classes and commands.
+    UnsafePathError if root would take any of it from another user: it has classes, and its files
+    name classes, commands and files to write.
     """
     conf = Path(environ.get(CONF_DIR, ""))
     if environ.get(CONF_DIR) and (conf / "core-site.xml").is_file():
         if os.geteuid() == ROOT_UID:
             safe_path.require_safe(conf)
-            for site in conf.glob("*.xml"):
-                safe_path.require_safe_program(site)
+            for entry in conf.rglob("*"):
+                if entry.exists():  # the lock of an editor is a link to nothing
+                    safe_path.require_safe_program(entry)
         return conf.resolve()
     raise UsageError(
         f"the site files of the cluster, in the folder that {CONF_DIR} names",

@@ -248,7 +248,7 @@ def _await_keeper(child: subprocess.Popen[bytes], output: Path) -> str:
 
 def _refused(found: str) -> ClusterError:
     return ClusterError(
-        "a network and a mount namespace, so that no other user reaches daemons that root starts",
+        "namespaces of its own, so that no other user reaches a daemon that root starts",
         found=f"the kernel refuses them: {found}",
         where="this host or container",
         remedy="give a container CAP_SYS_ADMIN, and no profile that denies mount(2); or start it "

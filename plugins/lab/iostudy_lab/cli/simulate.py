@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from iostudy.cli.answer_output import Full, Markdown, choose_form
 from iostudy.cli.arguments import Json, Resume, Seed, StudyName, StudyOut, UnsafeFolders
+from iostudy.cli.consent import Consent
 from iostudy.cli.output_folder import (
     find_output_folder,
     load_study,
@@ -48,7 +49,8 @@ def simulate(
     make_output_folder(folder, insist=unsafe_folders)
     # Root or not makes no difference, so that another user can resume.
     session = prepare_session(loaded, folder, root=True, resume=resume)
-    with print_resume_hint_on_signal(["iostudy", "simulate", study], folder):
+    again = ["iostudy", "simulate", study, *Consent(unsafe_folders=unsafe_folders).resume_options()]
+    with print_resume_hint_on_signal(again, folder):
         final = find_completed(session)
         if final is not None:
             print_existing_report(final, folder, form=form)

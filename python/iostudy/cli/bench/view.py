@@ -43,7 +43,8 @@ _METERS = (
     ("w_await", "write wait {:.2f} ms"),
 )
 """iostat's figures on the screen."""
-_ROUTINE = "before every trial"
+_ROUTINE = ("before every trial", "read in again after that", "touched before the trial")
+"""Parts of the notes that hold for every trial."""
 _NEXT = "one run has no error bounds: `iostudy try` compares; --full has every figure"
 
 
@@ -75,7 +76,8 @@ def print_screen(
         print_line(line)
     _print_block_requests(result.telemetry.summary.requests)
     print_line(_NEXT)
-    _print_notes([note for note in result.notes if _ROUTINE not in note], result)
+    special = [note for note in result.notes if not any(part in note for part in _ROUTINE)]
+    _print_notes(special, result)
 
 
 def _wrap(text: str) -> list[str]:

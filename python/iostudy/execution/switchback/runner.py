@@ -142,7 +142,8 @@ class SwitchbackRunner:
         except BaseException as error:
             if run is not None:
                 with suppress(Exception):  # what ended the run takes precedence
-                    reason = f"ended by {type(error).__name__}"
+                    signal = "" if isinstance(error, Exception) else str(error)
+                    reason = f"ended by {signal or type(error).__name__}"
                     self._record_run(request, began, run.stop(), (*notes, reason))
             raise
         self._record_run(request, began, run.stop(), notes)

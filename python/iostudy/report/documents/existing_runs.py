@@ -43,7 +43,7 @@ class RunsMean(Value):
 class FigureComparison(DifferenceReport):
     """Comparison of one figure of the second set of runs with the first.
 
-    Fewer than two runs of either set have no interval.
+    Fewer than two runs of either set have no interval, nor have a few equal values.
     """
 
     figure: Figure

@@ -51,6 +51,8 @@ def test_incomplete_log_is_refused(before: str, after: str, why: str) -> None:
 
 def test_a_sound_log_has_no_errors() -> None:
     assert find_errors(sample("log-nnthroughput-rename-3.4.2")) == ()
+    alone = "2026-11-29 22:00:00,000 ERROR impl.MetricsSystemImpl: Error getting localhost name."
+    assert find_errors(alone) == (), "no service of names answers in its network"
 
 
 def test_threads_that_failed_are_errors() -> None:
