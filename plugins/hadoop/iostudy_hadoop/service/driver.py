@@ -23,7 +23,7 @@ from iostudy_hadoop.spec import ClusterSpec
 from iostudy_hadoop.started_cluster import StartedCluster
 from iostudy_hadoop.study.target import HdfsTarget
 
-_PLACE_DIGITS = 8
+_DIGEST_DIGITS = 8
 
 
 class HdfsDriver(TargetDriver[HdfsTarget]):
@@ -74,8 +74,8 @@ def prepare_local_mount(
     options = parse_writable(request.options or "")
     prepare = find_software(ClusterSpec(datanodes=options.replication or 1), on_progress)
     # Several mount points may have the same name, in different folders.
-    place = hashlib.sha256(bytes(request.point)).hexdigest()[:_PLACE_DIGITS]
-    home = folder / CLUSTER_FOLDER / f"{request.point.name}-{place}"
+    digest = hashlib.sha256(bytes(request.point)).hexdigest()[:_DIGEST_DIGITS]
+    home = folder / CLUSTER_FOLDER / f"{request.point.name}-{digest}"
     cluster = prepare(home=home, storage=folder)
     yield StartedCluster(cluster, on_progress)
     yield HdfsMount.prepare(request.point, cluster.root, options)

@@ -30,7 +30,7 @@ ALONE_IN_LOG = frozenset(("create", "mkdirs"))
 """Operations without setup files, so that the whole log is theirs."""
 
 _HARMLESS = "Log level = |Error getting localhost name"
-"""What the benchmark says at its start, and what it says where no service of names answers."""
+"""Errors in the log that harm nothing: one of each start, and one where no DNS answers."""
 _ERROR = re.compile(rf"^\S+ \S+ (?:ERROR|FATAL) \S+: (?!{_HARMLESS})(.*)", re.MULTILINE)
 
 

@@ -123,7 +123,7 @@ class HadoopNNThroughput(LoggingWorkload, HadoopWorkload):
         """Format a namespace that every operation gets a copy of. UsageError in a foreign place."""
         if place.account is not None:
             raise UsageError(
-                "a directory of root's, whose name-node writes there",
+                "a directory that belongs to root, as the name-node runs as root",
                 found=f"{place.directory} belongs to {place.account.name}",
                 where="the target of the study",
                 remedy="name a directory of root's on the same file system, or run iostudy as "
