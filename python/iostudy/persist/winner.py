@@ -11,10 +11,10 @@ from pathlib import Path
 from iostudy.analysis.comparison import Comparison
 from iostudy.analysis.paired import as_fraction
 from iostudy.analysis.ranking import Ranking
-from iostudy.analysis.switchback.confirmation import ConfirmationOutcome
+from iostudy.analysis.switchback.confirmation import Agreement, ConfirmationOutcome, PairedMean
 from iostudy.analysis.verdict import Verdict
 from iostudy.errors import UsageError
-from iostudy.ledger.rows import MeasuredRow, StudyRow, TrialRow, measured_rows
+from iostudy.ledger.rows import StudyRow, TrialRow, measured_rows
 from iostudy.ledger.studies import NODES, find_verdict_folder, open_ledger, read_study
 from iostudy.ledger.windows import WindowRecord
 from iostudy.persist import places
@@ -79,16 +79,15 @@ def select_settings(folder: Path, label: str | None, on: Sequence[str]) -> Persi
     configuration = find_configuration(study, label) if label else find_winner(study, compared)
     choice = _build_request(study, configuration, row, trials, on)
     results = [result for result in compared if result.configuration == configuration.label]
-    contradictions = tuple(_describe_contradictions(study, results, trials))
+    figures = collect_figures(study, trials) if mode.measures_windows else {}
+    confirmed = [(r, rule.confirm(study, r, figures)) for r in results if mode.measures_windows]
+    contradictions = tuple(_describe_contradictions(confirmed))
     lines = describe_provenance(study, row, results, contradictions)
     proven = bool(results) and not contradictions and rule.meets_goal(study, results)
     choice = replace(choice, provenance=lines, proven=proven)
-    if mode.measures_windows:
-        figures = collect_figures(study, trials)
-        alone = [r.title for r in results if rule.confirm(study, r, figures) is None]
-        if alone:
-            note = f"no whole trials confirm the windows on {', '.join(alone)}"
-            choice = replace(choice, notes=(note, *choice.notes))
+    if alone := [result.title for result, whole in confirmed if whole is None]:
+        note = f"no whole trials confirm the windows on {', '.join(alone)}"
+        choice = replace(choice, notes=(note, *choice.notes))
     if label:
         return choice
     rivals = _note_other_best(study, configuration, rank_configurations(study, measured))
@@ -96,16 +95,14 @@ def select_settings(folder: Path, label: str | None, on: Sequence[str]) -> Persi
 
 
 def _describe_contradictions(
-    study: Study, results: Iterable[ComparisonResult], trials: Sequence[MeasuredRow]
+    confirmed: Iterable[tuple[ComparisonResult, tuple[PairedMean, Agreement] | None]],
 ) -> Iterator[str]:
     """Describe the whole trials that contradict windows."""
-    figures = collect_figures(study, trials) if find_mode(study).measures_windows else {}
-    for result in results:
-        confirmed = rule.confirm(study, result, figures)
-        if confirmed and confirmed[1].outcome is ConfirmationOutcome.DISAGREE:
-            mean, ends = as_fraction(confirmed[0].mean), confirmed[0].interval.as_fractions()
+    for result, whole in confirmed:
+        if whole and whole[1].outcome is ConfirmationOutcome.DISAGREE:
+            mean, ends = as_fraction(whole[0].mean), whole[0].interval.as_fractions()
             change = f"{result.figure.name} {format_relative_interval(mean, *ends)}"
-            yield f"{result.title} in whole trials: {change}, {confirmed[0].count} blocks."
+            yield f"{result.title} in whole trials: {change}, {whole[0].count} blocks."
 
 
 def find_configuration(study: Study, label: str) -> Configuration:
